@@ -1,0 +1,52 @@
+// The nouns of the record: what is written, in which grade, and the closed list of events. Knows no file and no key.
+import type { Json, JsonObject } from '../../kernel/json.ts';
+
+/** `written`: survives the death of the process. `synced`: survives the power (DESIGN invariant 6). */
+export type Grade = 'written' | 'synced';
+
+export const auditEvents = [
+  'log.opened', 'log.recovered', 'daemon.started', 'daemon.stopped',
+  'operator.created', 'operator.refused',
+  'agent.added', 'agent.rotated', 'agent.revoked', 'agent.removed', 'agent.suspended', 'agent.unsuspended',
+  'upstream.added', 'upstream.removed', 'upstream.unaccepted', 'upstream.started', 'upstream.exited', 'upstream.circuit',
+  'tool.pinned', 'tool.quarantined', 'tool.accepted',
+  'policy.adopted', 'policy.narrowed', 'policy.refused',
+  'capability.requested', 'capability.denied',
+  'grant.issued', 'grant.revoked', 'grant.expired',
+  'approval.requested', 'approval.approved', 'approval.denied', 'approval.expired', 'approval.waited', 'approval.used',
+  'call.intent', 'call.outcome', 'call.refused',
+  'operation.refused', 'door.refused',
+] as const;
+export type AuditEvent = (typeof auditEvents)[number];
+
+/** What a caller hands in. The log adds version, id, index and time, and seals `sealed`. */
+export interface AuditEntry {
+  readonly event: AuditEvent;
+  /** `agent:NAME`, `operator`, `local` or `daemon`. */
+  readonly actor: string;
+  /** Plain facts: names, ids, codes, counts. Never a value, an argument or free text of an agent. */
+  readonly facts?: JsonObject;
+  /** Secret or erasable texts; the record keeps only a salted digest of each. */
+  readonly sealed?: Readonly<Record<string, string>>;
+}
+
+export type Outcome = 'ok' | 'error' | 'cancelled' | 'timeout' | 'refused' | 'unknown';
+
+/** One record as stored (canonical JSON, RFC 8785, integers only). */
+export interface AuditRecord {
+  readonly v: 1;
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly t: number;
+  readonly actor: string;
+  readonly event: AuditEvent;
+  readonly facts?: JsonObject;
+  /** Field → base64url of HMAC-SHA-256(record salt, text). */
+  readonly sealed?: Readonly<Record<string, string>>;
+  /** On `call.outcome`: the id of its intent. */
+  readonly intent?: string;
+}
+
+export type AuditErrorCode = 'audit.unavailable' | 'audit.locked' | 'audit.not_found';
+
+export type AuditFact = Json;

@@ -1,0 +1,75 @@
+// The nouns of the fleet: upstream, member state, pinned tool. The state machine of a member is in member.ts.
+import type { ToolAnnotations } from '../../kernel/operation.ts';
+
+/** One upstream of sallyport.yaml, over stdio. */
+export interface UpstreamSpec {
+  /** `[a-z0-9][a-z0-9_-]*` without `__`, not reserved. */
+  readonly name: string;
+  readonly transport: { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[]; readonly cwd?: string };
+  /** Fixed variables of the child; never a secret. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Names passed through from the daemon's environment, besides PATH, HOME, LANG, LC_*, TMPDIR, TZ. */
+  readonly envPassthrough: readonly string[];
+  /** Tool names to expose; empty = all. */
+  readonly exposeTools: readonly string[];
+  readonly enabled: boolean;
+  readonly startTimeoutMs: number;
+  readonly callTimeoutMs: number;
+}
+
+export const reservedUpstreams = ['hangar', 'hack', 'vault', 'git', 'plan', 'sallyport', 'scopegate'] as const;
+
+/** Health as measured, one machine per member: stopped → starting → ready → (backoff → starting) …; `circuit` is a view of it. */
+export type MemberState = 'stopped' | 'starting' | 'ready' | 'backoff' | 'failed';
+
+export interface CircuitView {
+  readonly state: 'closed' | 'open' | 'half_open';
+  readonly failures: number;
+}
+
+/** A tool whose definition a person (or the first listing) accepted. */
+export interface CatalogTool {
+  readonly upstream: string;
+  /** The upstream's own name. */
+  readonly tool: string;
+  /** `<upstream>__<tool>`. */
+  readonly name: string;
+  /** `<upstream>:call:<tool>`. */
+  readonly capability: string;
+  /** The definition exactly as the upstream sent it (JSON text), under its own name. */
+  readonly definition: string;
+  /** The same with `name` replaced by `<upstream>__<tool>`; every other byte unchanged. */
+  readonly listed: string;
+  /** Hex SHA-256 of the canonical definition. */
+  readonly hash: string;
+  readonly annotations: ToolAnnotations;
+}
+
+export type Resolution =
+  | { readonly kind: 'tool'; readonly tool: CatalogTool }
+  | { readonly kind: 'quarantined'; readonly upstream: string; readonly tool: string }
+  | { readonly kind: 'unknown' };
+
+export interface PinReview {
+  readonly upstream: string;
+  readonly tool: string;
+  readonly change: 'new' | 'changed' | 'removed';
+  readonly acceptedHash?: string;
+  readonly offeredHash?: string;
+  /** Accepted and offered definitions as JSON text, for a diff. */
+  readonly accepted?: string;
+  readonly offered?: string;
+}
+
+export type FleetErrorCode =
+  | 'fleet.not_found'
+  | 'fleet.exists'
+  | 'fleet.bad_spec'
+  | 'fleet.unaccepted' // in sallyport.yaml, but no operator signed it
+  | 'fleet.start_failed'
+  | 'fleet.circuit_open'
+  | 'fleet.exited' // the child died with the call in flight: outcome unknown
+  | 'fleet.timeout'
+  | 'fleet.cancelled'
+  | 'fleet.quarantined'
+  | 'fleet.protocol'; // the upstream broke JSON-RPC

@@ -1,0 +1,52 @@
+// The nouns of policy: request, verdict, limits. The file format and the decision live beside it.
+import type { JsonObject } from '../../kernel/json.ts';
+import type { ToolAnnotations } from '../../kernel/operation.ts';
+
+export const redactCategories = ['email', 'phone', 'card', 'aws_access_key'] as const;
+/** `pii` in a policy file stands for all four. */
+export type RedactCategory = (typeof redactCategories)[number];
+
+/** Argument name → what it must equal; a string is a pattern of the resource kind (`*` matches any run). */
+export type Guard = Readonly<Record<string, string | number | boolean>>;
+
+export interface PolicyRequest {
+  readonly agent: string;
+  /** A literal or a request pattern (DESIGN §2 The capability language). */
+  readonly capability: string;
+  /** The arguments of a call; absent for an explicit request, where guards are carried instead of tested. */
+  readonly args?: JsonObject;
+  /** Of the accepted pin, for `annotations:` conditions; absent = none known. */
+  readonly annotations?: ToolAnnotations;
+  readonly requestedTtlMs?: number;
+}
+
+export type DenyCode = 'no_policy' | 'no_rule' | 'ceiling_blocked' | 'invalid_ttl' | 'invalid_capability' | 'config_error';
+
+interface Bound {
+  /** The rule that decided, as written in the file. */
+  readonly rule: string;
+  /** min(requested, every covering rule's ttl or default, max_ttl), milliseconds. */
+  readonly ttlMs: number;
+  /** Union over all covering rules. */
+  readonly redact: readonly RedactCategory[];
+  /** Guards of all covering rules; empty when arguments were given and tested. */
+  readonly guards: readonly Guard[];
+  readonly reason: string;
+}
+
+export type Verdict =
+  | ({ readonly effect: 'allow' } & Bound)
+  | ({ readonly effect: 'ask' } & Bound)
+  | { readonly effect: 'deny'; readonly code: DenyCode; readonly hard: boolean; readonly reason: string; readonly rule?: string };
+
+/** Minimum or union of the global limits and those of every matching section. Durations in milliseconds. */
+export interface Limits {
+  readonly maxTtlMs: number | undefined;
+  readonly deny: readonly string[];
+  readonly rate: { readonly count: number; readonly perMs: number; readonly text: string };
+  readonly approvalTtlMs: number;
+  readonly maxLeaseTotalMs: number;
+  readonly maxInlineBytes: number;
+}
+
+export type PolicyErrorCode = 'policy.invalid' | 'policy.denied' | 'policy.locked' | 'policy.wider' | 'policy.unchanged';

@@ -1,0 +1,74 @@
+// What faces may ask of the gateway. The one implementation is features/gateway/call.ts.
+import type { AgentCaller, Caller, Proof } from './caller.ts';
+import type { JsonObject } from './json.ts';
+import type { Operation } from './operation.ts';
+import type { Unsubscribe } from './ports.ts';
+
+/** Which tools an endpoint serves: `/mcp` everything, `/mcp/<toolset>` own tools only, `/mcp/upstreams/<name>` one upstream un-prefixed. */
+export type ToolScope =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'toolset'; readonly toolset: 'gate' }
+  | { readonly kind: 'upstream'; readonly upstream: string };
+
+/** A progress notice as the upstream sent it, `progressToken` taken out. */
+export type ProgressListener = (note: JsonObject) => void;
+
+export interface ToolCall {
+  /** The name the agent used, in the endpoint's own naming. */
+  readonly name: string;
+  readonly scope: ToolScope;
+  /** Parsed once, strictly (no duplicate keys, numbers that round-trip). Absent = the agent sent none. */
+  readonly args: JsonObject | undefined;
+  /** The rest of the request's params as sent (`_meta` without the progress token, unknown fields), forwarded as they are. */
+  readonly rest: JsonObject;
+  readonly signal: AbortSignal;
+  /** Present when the agent gave a progress token. */
+  readonly onProgress: ProgressListener | undefined;
+}
+
+/**
+ * What comes back. `upstream` carries one validated slice of the upstream's bytes, to be forwarded unchanged:
+ * `result` is the text of the JSON-RPC result, `error` the text of its error object.
+ */
+export type ToolAnswer =
+  | { readonly kind: 'upstream'; readonly result: string }
+  | { readonly kind: 'upstream_error'; readonly error: string }
+  | { readonly kind: 'operation'; readonly operation: Operation; readonly output: unknown };
+
+/** A statement to sign, with everything that will be done if it is signed. Every field is covered by the signature. */
+export interface Statement {
+  readonly v: 1;
+  readonly purpose: 'sallyport/operator-statement';
+  /** This installation's id: a signature for one home is nothing to another. */
+  readonly installation: string;
+  readonly operation: string;
+  readonly input: JsonObject;
+  readonly shown: JsonObject;
+  /** Single use, random. */
+  readonly challenge: string;
+  /** ISO 8601 instants. */
+  readonly issuedAt: string;
+  readonly expiresAt: string;
+}
+
+export interface Dispatch {
+  /**
+   * The tools this agent may call, ask for or propose, in a stable order, each as the JSON text of its MCP Tool.
+   * Nothing a deny covers is in it.
+   */
+  tools(caller: AgentCaller, scope: ToolScope): readonly string[];
+  /** Throws AppError for everything refused; the face draws it in its toolset's convention. */
+  callTool(caller: AgentCaller, call: ToolCall): Promise<ToolAnswer>;
+  /** Every operation, for faces to derive routes, commands and pages from. */
+  readonly operations: readonly Operation[];
+  /** Runs an operation for a caller of the local socket or human door; with a proof where its access is `operator`. */
+  operate(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<unknown>;
+  /** The statement a person signs for an operator operation. Records nothing, changes nothing. */
+  prepare(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<Statement>;
+  /** Calls back when an agent's tool list may have changed (catalog, pins, policy). */
+  onToolsChanged(listener: () => void): Unsubscribe;
+  /** A door refused somebody (unknown token, wrong Host or Origin); recorded, rate limited by the audit slice. */
+  refused(door: 'agent' | 'human' | 'local', reason: string, facts: JsonObject): void;
+}
+
+export type { Proof };

@@ -1,0 +1,98 @@
+// The outside world as the features see it. Implementations live in platform/, one file per port; fakes in test/support/.
+import type { JsonObject } from './json.ts';
+
+export type Unsubscribe = () => void;
+
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Milliseconds from an arbitrary start; never goes back. */
+  monotonic(): number;
+  /** Runs `task` once after `ms` milliseconds unless cancelled; the timer alone never keeps the process alive. */
+  after(ms: number, task: () => void): Unsubscribe;
+}
+
+export interface Entropy {
+  bytes(length: number): Uint8Array;
+  /** A random (version 4) UUID, RFC 9562. */
+  uuid(): string;
+}
+
+export interface Digest {
+  sha256(data: string | Uint8Array): Uint8Array;
+  hmacSha256(key: Uint8Array, data: string | Uint8Array): Uint8Array;
+}
+
+/** Ed25519 (RFC 8032) over raw bytes; keys and signatures are raw 32 and 64 bytes. */
+export interface Signer {
+  readonly publicKey: Uint8Array;
+  sign(data: Uint8Array): Uint8Array;
+}
+
+export interface Verifier {
+  verify(publicKey: Uint8Array, data: Uint8Array, signature: Uint8Array): boolean;
+}
+
+/** Structured operator log (stderr). Never given a credential value, an argument of a call or a result. */
+export interface Log {
+  debug(message: string, fields?: JsonObject): void;
+  info(message: string, fields?: JsonObject): void;
+  warn(message: string, fields?: JsonObject): void;
+  error(message: string, fields?: JsonObject): void;
+}
+
+/** A file that only grows, for the audit log. Numbers are bytes. */
+export interface AppendFile {
+  readonly size: number;
+  /** One synchronous write. A failed or partial write is cut back to the previous size, then `platform.write_failed` is thrown. */
+  append(bytes: Uint8Array): void;
+  /** fdatasync, off the event loop. */
+  sync(): Promise<void>;
+  truncate(size: number): void;
+  close(): void;
+}
+
+/** Files of the home. Paths are absolute; new files are 0600 and new folders 0700 unless said otherwise. */
+export interface Files {
+  /** `undefined` when there is no such file. */
+  readText(path: string): Promise<string | undefined>;
+  readBytes(path: string, range?: { offset: number; length: number }): Promise<Uint8Array | undefined>;
+  size(path: string): Promise<number | undefined>;
+  /** Write to a temporary neighbour, fsync, rename, fsync the folder. */
+  writeAtomic(path: string, data: string | Uint8Array): Promise<void>;
+  /** Names in a folder, sorted; empty when there is no such folder. */
+  list(folder: string): Promise<string[]>;
+  remove(path: string): Promise<void>;
+  openAppend(path: string): AppendFile;
+  /** Calls back, debounced, when the file appears, changes or goes away. Survives editors that replace the file. */
+  watch(path: string, changed: () => void): Unsubscribe;
+}
+
+export interface ChildSpec {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export interface ChildExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** A supervised child: own process group, tied to the life of this process. Frames are lines without their newline. */
+export interface Child {
+  readonly pid: number;
+  /** False once the pipe is full or closed; the frame is queued unless closed. */
+  writeLine(line: string): boolean;
+  onLine(listener: (line: string) => void): void;
+  onStderr(listener: (text: string) => void): void;
+  readonly exited: Promise<ChildExit>;
+  /** Close stdin, SIGTERM the group, after `graceMs` SIGKILL it; resolves when the group is gone. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface Spawner {
+  /** Rejects with `process.spawn_failed` (kind unavailable) when the program cannot be started. */
+  spawn(spec: ChildSpec): Promise<Child>;
+}
