@@ -96,3 +96,36 @@ export interface Spawner {
   /** Rejects with `process.spawn_failed` (kind unavailable) when the program cannot be started. */
   spawn(spec: ChildSpec): Promise<Child>;
 }
+
+/** What an upstream answered, as one validated slice of its bytes and the same parsed. */
+export type UpstreamReply =
+  | { readonly kind: 'result'; readonly json: string; readonly value: JsonObject }
+  | { readonly kind: 'error'; readonly json: string; readonly code: number };
+
+export interface UpstreamRequestOptions {
+  /** Aborting sends `notifications/cancelled` under the upstream's own id and rejects with `fleet.cancelled`. */
+  readonly signal: AbortSignal;
+  /** Total cap in milliseconds; passing it cancels upstream and rejects with `fleet.timeout`. */
+  readonly timeoutMs: number;
+  /** Asks the upstream for progress; notices arrive in the order of the frames, also within one chunk. */
+  readonly onProgress?: (note: JsonObject) => void;
+}
+
+/** An initialized MCP session with one upstream. */
+export interface UpstreamConnection {
+  readonly pid: number;
+  readonly protocolVersion: string;
+  readonly capabilities: JsonObject;
+  readonly serverInfo: JsonObject;
+  /** `params` is JSON text of an object, without a progress token. Rejects with `fleet.exited` when the connection ends first. */
+  request(method: string, params: string | undefined, options: UpstreamRequestOptions): Promise<UpstreamReply>;
+  onNotification(listener: (method: string, params: JsonObject | undefined) => void): void;
+  /** Resolves once, when the child has exited; `stderrTail` is bounded. */
+  readonly closed: Promise<ChildExit & { readonly stderrTail: string }>;
+  close(graceMs: number): Promise<void>;
+}
+
+export interface UpstreamConnector {
+  /** Spawns and initializes within `startTimeoutMs`, or stops the whole process group and rejects with `fleet.start_failed` and the stderr tail. */
+  open(spec: ChildSpec, options: { readonly startTimeoutMs: number; readonly signal: AbortSignal }): Promise<UpstreamConnection>;
+}
