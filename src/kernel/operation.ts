@@ -43,6 +43,8 @@ export interface OperationContext {
   readonly signal: AbortSignal;
   /** True when the caller gave a progress token, so that a wait may exceed 55 s (DESIGN §5 Waiting). */
   readonly canProgress: boolean;
+  /** Operator operations: facts of the verified, consumed proof, for the record of what was decided. Set by the gateway only. */
+  readonly proofFacts?: JsonObject;
   progress(note: { progress: number; total?: number; message?: string }): void;
 }
 
