@@ -1,6 +1,6 @@
 // The order of the house. A file imports only what stands below it; ARCHITECTURE.md shows the same list.
 // Run as test/architecture.test.ts, which also plants violations and counts the modules that were seen.
-const slices = [['audit'], ['operator'], ['agents'], ['policy', 'results', 'fleet'], ['grants'], ['approvals'], ['gateway']];
+const slices = [['audit'], ['operator'], ['agents'], ['policy', 'fleet'], ['results'], ['grants'], ['approvals'], ['gateway']];
 
 const floors = [
   { name: 'lib', at: '^src/lib/', sees: [] },
@@ -61,12 +61,21 @@ module.exports = {
       from: { path: '^src/', pathNot: test },
       to: { path: 'node_modules/@modelcontextprotocol/' },
     },
-    { name: 'nobody-imports-the-roof', severity: 'error', from: { path: '^src/', pathNot: ['^src/app/', test] }, to: { path: '^src/app/' } },
+    {
+      name: 'nobody-imports-the-roof',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/app/', test] },
+      to: { path: '^src/app/' },
+    },
   ],
   options: {
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js'], exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default'] },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default'],
+    },
   },
 };

@@ -24,6 +24,9 @@ if (!existsSync(compiler)) {
   process.exit(1);
 }
 rmSync(join(root, 'dist'), { recursive: true, force: true });
-const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit', cwd: root });
+const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], {
+  stdio: 'inherit',
+  cwd: root,
+});
 if (status === 0) writeFileSync(stamp, '');
 process.exit(status ?? 1);

@@ -3,18 +3,22 @@
 
 export const requirements = {
   'HOUSE-1': 'Imports run downward through the floors and slices; the checker sees every module and bites on a planted violation.',
-  'HOUSE-2': 'The public surface (operations, tools, schemas, events, error codes, commands) is frozen in test/golden/catalog.json.',
+  'HOUSE-2':
+    'The public surface (operations, tools, schemas, events, error codes, commands) is frozen in test/golden/catalog.json.',
   'HOUSE-3': 'A shell with an older Node runs the product on the bundled runtime, or is told what is needed.',
 
-  'DOOR-1': 'Streamable HTTP: initialize negotiates 2025-11-25, 2025-06-18 and 2025-03-26; a session id is issued, required and ended by DELETE.',
+  'DOOR-1':
+    'Streamable HTTP: initialize negotiates 2025-11-25, 2025-06-18 and 2025-03-26; a session id is issued, required and ended by DELETE.',
   'DOOR-2': 'A missing, wrong, revoked or rotated token gets 401 and reaches nothing.',
   'DOOR-3': 'A wrong Host or Origin gets 403 on every route of every TCP door.',
-  'DOOR-4': 'Malformed JSON, duplicate keys, unsafe numbers, oversized bodies and wrong content types get a clear JSON-RPC or HTTP error.',
+  'DOOR-4':
+    'Malformed JSON, duplicate keys, unsafe numbers, oversized bodies and wrong content types get a clear JSON-RPC or HTTP error.',
   'DOOR-5': 'Progress of the upstream reaches the caller in arrival order, also when it shares a chunk with the result.',
   'DOOR-6': 'Cancelling a call cancels it upstream under the upstream’s own id; a dropped connection does the same.',
   'DOOR-7': 'tools/list pages with opaque cursors in a stable order; a bad cursor is -32602.',
   'DOOR-8': 'A change of catalog, pins or policy sends tools/list_changed to open sessions.',
-  'DOOR-9': 'The stdio bridge needs a token, relays requests, notifications and progress, and says what is wrong when there is no daemon.',
+  'DOOR-9':
+    'The stdio bridge needs a token, relays requests, notifications and progress, and says what is wrong when there is no daemon.',
   'DOOR-10': 'A taken port is an error with the port in it, never a hop.',
   'DOOR-11': 'The upstream’s result bytes reach the agent unchanged.',
   'DOOR-12': 'Sessions of a revoked, suspended or rotated agent end at once.',
@@ -22,14 +26,16 @@ export const requirements = {
   'AGENT-1': 'A token is shown once, is 256 random bits, and only its hash is stored.',
   'AGENT-2': 'Add, rotate, revoke, remove and unsuspend need an operator signature; suspend narrows and does not.',
 
-  'OPER-1': 'A signature covers operation, input, what was shown, installation, challenge and expiry; any change of one is refused.',
+  'OPER-1':
+    'A signature covers operation, input, what was shown, installation, challenge and expiry; any change of one is refused.',
   'OPER-2': 'A challenge is used once; a replayed proof is refused and recorded.',
   'OPER-3': 'The private key is at rest only under Argon2id and AES-256-GCM; a wrong passphrase says so and decides nothing.',
   'OPER-4': 'A passphrase file must be 0600 and ours; signatures made from it are marked.',
   'OPER-5': 'What was shown is computed again before running; a change in between is refused.',
 
   'FLEET-1': 'An upstream that never answers initialize fails within its start deadline and its process group is gone.',
-  'FLEET-2': 'A crash is seen by the exit event, calls in flight fail as outcome unknown, the member backs off with a delay drawn once.',
+  'FLEET-2':
+    'A crash is seen by the exit event, calls in flight fail as outcome unknown, the member backs off with a delay drawn once.',
   'FLEET-3': 'Five consecutive failures open the circuit for 30 s, then exactly one probe decides; caller errors do not count.',
   'FLEET-4': 'stderr is drained into a bounded ring whose tail is in the start error.',
   'FLEET-5': 'No child outlives the daemon: not after SIGTERM, not after kill -9, grandchildren included.',
@@ -48,7 +54,8 @@ export const requirements = {
   'POL-5': 'Unknown keys at every depth of the file are refused with a suggestion and a line.',
   'POL-6': 'Sections are chosen exact, then longest glob, then *; limits and denies are united over all matching ones.',
   'POL-7': 'The first rule that covers decides, except that an earlier ask meeting any part makes the whole ask.',
-  'POL-8': 'A hot reload that provably narrows takes effect; a wider one is refused, said and recorded, the last good stays in force.',
+  'POL-8':
+    'A hot reload that provably narrows takes effect; a wider one is refused, said and recorded, the last good stays in force.',
   'POL-9': 'policies check names shadowed, dead and contradictory rules; explain names the deciding rule and the built-in ones.',
   'POL-10': 'Conditions on annotations read the accepted pin only; guards on arguments must all hold.',
   'POL-11': 'A missing, unreadable or tampered policy state denies everything and says so.',
@@ -59,7 +66,8 @@ export const requirements = {
   'GRANT-4': 'Requests and escalations are rate limited with retry_after_s; calls under a grant are not counted.',
 
   'APPR-1': 'An escalated request shows agent, capability, arguments, ttl and expiry, and is idempotent.',
-  'APPR-2': 'An approval born from a call buys one execution of exactly those arguments; another argument or a second call asks again.',
+  'APPR-2':
+    'An approval born from a call buys one execution of exactly those arguments; another argument or a second call asks again.',
   'APPR-3': 'An approval born from a request buys a grant for its ttl; --ttl only shortens.',
   'APPR-4': 'A denial carries its reason to the agent and is repeated for 10 minutes with retry_after_s.',
   'APPR-5': 'An expired approval cannot be approved.',
@@ -94,7 +102,8 @@ export const requirements = {
   'STORE-2': 'A synced commit does not block the event loop.',
   'STORE-3': 'A second daemon on the same home or database is refused.',
 
-  'SEC-1': 'A shell of the same user without the passphrase cannot approve, widen policy, add an agent or upstream, or unsuspend; all recorded.',
+  'SEC-1':
+    'A shell of the same user without the passphrase cannot approve, widen policy, add an agent or upstream, or unsuspend; all recorded.',
   'SEC-2': 'An agent with its token cannot reach an operator operation by any door.',
   'SEC-3': 'A forged or replayed decision is refused and recorded.',
   'SEC-4': 'kill -9 at any moment leaves no process and no corrupt state.',

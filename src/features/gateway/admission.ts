@@ -1,0 +1,84 @@
+// May it? One place decides it for a call: policy first, then the grant or approval the verdict needs. Whatever is refused here
+// never reached an upstream. Knows nothing of doors and nothing of what the tool does.
+import { AppError } from '../../kernel/errors.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import type { Approval } from '../approvals/model.ts';
+import type { CatalogTool } from '../fleet/model.ts';
+import type { Grants } from '../grants/grants.ts';
+import type { Verdict } from '../policy/model.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Admission } from './model.ts';
+import type { Rate } from './rate.ts';
+
+export interface AdmissionDeps {
+  readonly policy: Policy;
+  readonly grants: Grants;
+  readonly approvals: Approvals;
+  readonly rate: Rate;
+}
+
+/** `Capability 'x' not granted. …`, the sentence of the gate contract (Proxied tools), verbatim. */
+function notGranted(capability: string, reason: string, approval?: Approval): string {
+  const sentence =
+    `Capability '${capability}' not granted. Call scopegate_request_capability first ` +
+    `(or scopegate_propose_policy if denied). Reason: ${reason}`;
+  if (approval === undefined) return `ERROR: ${sentence}`;
+  return `ERROR: ${sentence} Approval request ${approval.id} is pending — ask the human to run: scopegate approve ${approval.id}`;
+}
+
+/** A refusal by policy as the error every face understands. */
+export function refusedByPolicy(capability: string, verdict: Extract<Verdict, { effect: 'deny' }>): AppError {
+  return new AppError('denied', 'policy.denied', notGranted(capability, verdict.reason), {
+    data: { deny: verdict.code, hard: verdict.hard },
+    hint: verdict.hard
+      ? 'A hard limit: do not attempt this in any form; only a human policy change would allow it.'
+      : 'Ask for it to be allowed; a human decides.',
+  });
+}
+
+/**
+ * Lets one call with exactly these arguments pass, or throws: `policy.denied`, `approvals.pending` with the id to approve,
+ * `approvals.denied`, `approvals.too_many`, `gateway.rate_limited`. Evaluates the literal capability anew each time (DESIGN
+ * invariant 2); an answer "ask" is met only by a grant or approval a person gave.
+ */
+export async function admit(
+  { policy, grants, approvals, rate }: AdmissionDeps,
+  agent: string,
+  tool: CatalogTool,
+  args: JsonObject | undefined,
+): Promise<Admission> {
+  const { capability } = tool;
+  const verdict = policy.decide({ agent, capability, args: args ?? {}, annotations: tool.annotations });
+  if (verdict.effect === 'deny') throw refusedByPolicy(capability, verdict);
+  const { rule, redact, ttlMs } = verdict;
+
+  const held = grants.covering(agent, capability, verdict.effect === 'ask' ? 'human' : 'any');
+  if (held !== undefined) return { rule, redact, standsOn: { grant: held.id } };
+
+  if (verdict.effect === 'allow') {
+    rate.take(agent, policy.limits(agent).rate);
+    const grant = await grants.issue({ agent, capability, origin: 'policy', rule, ttlMs });
+    return { rule, redact, standsOn: { grant: grant.id } };
+  }
+
+  const bought = await approvals.spend({ agent, capability, args, toolHash: tool.hash });
+  if (bought !== undefined) return { rule, redact, standsOn: { approval: bought.id } };
+
+  rate.take(agent, policy.limits(agent).rate);
+  const asked = await approvals.ask({
+    agent,
+    origin: 'call',
+    capability,
+    rule,
+    reason: '',
+    ...(args === undefined ? {} : { args }),
+    toolHash: tool.hash,
+    ttlMs,
+    guards: verdict.guards,
+  });
+  throw new AppError('denied', 'approvals.pending', notGranted(capability, verdict.reason, asked), {
+    hint: `Ask the human to run: scopegate approve ${asked.id}. Then make the same call again with the same arguments.`,
+    data: { approval_id: asked.id, approval_expires_at: new Date(asked.expiresAt).toISOString() },
+  });
+}

@@ -1,0 +1,169 @@
+// The one page everything serves: who? what? may it? with what? where? back, record. Every request from every face comes through
+// here; a second path is a security bug. Knows no door, no wire and no storage.
+import type { AgentCaller, Caller } from '../../kernel/caller.ts';
+import { actorOf } from '../../kernel/caller.ts';
+import type { Dispatch, ToolAnswer, ToolCall } from '../../kernel/dispatch.ts';
+import { AppError, asAppError } from '../../kernel/errors.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Operation } from '../../kernel/operation.ts';
+import type { Clock } from '../../kernel/ports.ts';
+import type { Agents } from '../agents/agents.ts';
+import type { Audit, Intent } from '../audit/audit.ts';
+import type { Outcome } from '../audit/model.ts';
+import type { Fleet, UpstreamAnswer } from '../fleet/fleet.ts';
+import type { CatalogTool } from '../fleet/model.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { Results } from '../results/results.ts';
+import { admit, refusedByPolicy, type AdmissionDeps } from './admission.ts';
+import { createListing } from './listing.ts';
+import type { Admission } from './model.ts';
+import { createOperations } from './run-operation.ts';
+
+export interface GatewayDeps extends AdmissionDeps {
+  readonly audit: Audit;
+  readonly operator: Operator;
+  readonly agents: Agents;
+  readonly fleet: Fleet;
+  readonly results: Results;
+  readonly clock: Clock;
+  readonly operations: readonly Operation[];
+}
+
+export function createGateway(deps: GatewayDeps): Dispatch {
+  const { audit, agents, policy, fleet, results, clock } = deps;
+  const listing = createListing(deps);
+  const own = createOperations(deps);
+
+  async function callTool(caller: AgentCaller, call: ToolCall): Promise<ToolAnswer> {
+    try {
+      agents.assertActive(caller.agent);
+      const operation = listing.operation(call);
+      if (operation !== undefined) return await own.call(caller, operation, call);
+      const tool = find(caller, call);
+      const admission = await admit(deps, caller.agent, tool, call.args);
+      return await forward(caller, tool, admission, call);
+    } catch (thrown) {
+      throw noted(caller, call, asAppError(thrown));
+    }
+  }
+
+  /** What a deny covers answers `policy.denied` whether or not it exists (DESIGN invariant 7). */
+  function find(caller: AgentCaller, call: ToolCall): CatalogTool {
+    const named = listing.target(call);
+    if (named === undefined) throw unknownTool(call.name);
+    const resolution = fleet.resolve(named.upstream, named.tool);
+    if (resolution.kind === 'tool') return resolution.tool;
+    const verdict = policy.decide({ agent: caller.agent, capability: named.capability, args: call.args ?? {} });
+    if (verdict.effect === 'deny' && verdict.hard) throw refusedByPolicy(named.capability, verdict);
+    if (resolution.kind === 'unknown') throw unknownTool(call.name);
+    throw new AppError(
+      'denied',
+      'fleet.quarantined',
+      `The definition of '${call.name}' changed and waits for a human to accept it.`,
+      {
+        hint: `Ask the human to run: sallyport tools review ${named.upstream}`,
+      },
+    );
+  }
+
+  async function forward(caller: AgentCaller, tool: CatalogTool, admission: Admission, call: ToolCall): Promise<ToolAnswer> {
+    const intent = await recordIntent(caller, tool, admission, call);
+    const startedAt = clock.monotonic();
+    const mask = (json: string): string => results.redact(json, admission.redact).json;
+    try {
+      const answer = await fleet.call({
+        tool,
+        args: call.args,
+        rest: call.rest,
+        signal: call.signal,
+        onProgress: masked(call.onProgress, admission, mask),
+      });
+      const json = mask(answer.json);
+      intent.close(outcomeOf(answer), { ms: Math.round(clock.monotonic() - startedAt), bytes: json.length }, { answer: json });
+      return answer.kind === 'result' ? { kind: 'upstream', result: json } : { kind: 'upstream_error', error: json };
+    } catch (thrown) {
+      const error = asAppError(thrown);
+      intent.close(outcomeOfError(error), { ms: Math.round(clock.monotonic() - startedAt), code: error.code });
+      throw error;
+    }
+  }
+
+  function recordIntent(caller: AgentCaller, tool: CatalogTool, admission: Admission, call: ToolCall): Intent | Promise<Intent> {
+    const known = tool.annotations.readOnlyHint === true;
+    return audit.intent(
+      {
+        event: 'call.intent',
+        actor: actorOf(caller),
+        facts: {
+          capability: tool.capability,
+          tool_hash: tool.hash,
+          rule: admission.rule,
+          policy: policy.version(),
+          ...admission.standsOn,
+        },
+        sealed: { args: JSON.stringify(call.args ?? {}) },
+      },
+      known ? 'written' : 'synced',
+    );
+  }
+
+  /** Every refusal of a call is on the record; failures after the intent already are. */
+  function noted(caller: AgentCaller, call: ToolCall, error: AppError): AppError {
+    if (error.code === 'approvals.pending' || error.kind === 'denied' || error.kind === 'limited') {
+      audit.appendQuietly({
+        event: 'call.refused',
+        actor: actorOf(caller),
+        facts: {
+          code: error.code,
+          ...(typeof error.data?.['approval_id'] === 'string' ? { approval: error.data['approval_id'] } : {}),
+        },
+        sealed: { tool: call.name },
+      });
+    }
+    return error;
+  }
+
+  return {
+    callTool,
+    tools: (caller, scope) => listing.tools(caller, scope),
+    operations: deps.operations,
+    operate: (caller: Caller, name, input, signal) => own.operate(caller, name, input, signal),
+    prepare: (caller, name, input, signal) => own.prepare(caller, name, input, signal),
+    onToolsChanged(listener) {
+      const stopCatalog = fleet.onCatalogChanged(listener);
+      const stopPolicy = policy.onChanged(listener);
+      return () => {
+        stopCatalog();
+        stopPolicy();
+      };
+    },
+    refused(door, reason, facts) {
+      audit.appendQuietly({ event: 'door.refused', actor: 'daemon', facts: { door, reason, ...facts } });
+    },
+  };
+}
+
+function unknownTool(name: string): AppError {
+  return new AppError('invalid', 'gateway.unknown_tool', `Unknown tool '${name}'`);
+}
+
+function masked(
+  listener: ToolCall['onProgress'],
+  admission: Admission,
+  mask: (json: string) => string,
+): ((note: JsonObject) => void) | undefined {
+  if (listener === undefined || admission.redact.length === 0) return listener;
+  return (note) => listener(JSON.parse(mask(JSON.stringify(note))) as JsonObject);
+}
+
+function outcomeOf(answer: UpstreamAnswer): Outcome {
+  return answer.kind === 'result' && !answer.isError ? 'ok' : 'error';
+}
+
+/** An upstream that died or broke the protocol with the call in flight leaves the effect unknown, and the record says so. */
+function outcomeOfError(error: AppError): Outcome {
+  if (error.code === 'fleet.cancelled') return 'cancelled';
+  if (error.code === 'fleet.timeout') return 'timeout';
+  if (error.code === 'fleet.exited' || error.code === 'fleet.protocol') return 'unknown';
+  return 'error';
+}

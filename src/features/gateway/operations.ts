@@ -1,0 +1,8 @@
+// The gateway's own operations.
+import type { Operation } from '../../kernel/operation.ts';
+import { canI } from './operations/can-i.ts';
+import { requestCapability, type RequestDeps } from './operations/request-capability.ts';
+
+export function gatewayOperations(deps: RequestDeps): Operation[] {
+  return [requestCapability(deps), canI(deps)];
+}

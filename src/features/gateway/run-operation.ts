@@ -1,0 +1,139 @@
+// Runs our own operations for every kind of caller: parses the input, holds access to what the operation declares, and for a
+// person's decision checks the signature against what is true now (DESIGN invariants 3 and 4).
+import type { ZodError } from 'zod';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import { actorOf, type AgentCaller, type Caller } from '../../kernel/caller.ts';
+import type { Statement, ToolAnswer, ToolCall } from '../../kernel/dispatch.ts';
+import { AppError } from '../../kernel/errors.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Operation, OperationContext } from '../../kernel/operation.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Operator } from '../operator/operator.ts';
+
+interface OperationDeps {
+  readonly operations: readonly Operation[];
+  readonly audit: Audit;
+  readonly operator: Operator;
+}
+
+export interface OwnOperations {
+  call(caller: AgentCaller, operation: Operation, call: ToolCall): Promise<ToolAnswer>;
+  operate(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<unknown>;
+  prepare(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<Statement>;
+}
+
+export function createOperations({ operations, audit, operator }: OperationDeps): OwnOperations {
+  const byName = new Map(operations.map((operation) => [operation.name, operation]));
+
+  function named(name: string): Operation {
+    const operation = byName.get(name);
+    if (operation === undefined) throw new AppError('not_found', 'gateway.unknown_operation', `There is no operation '${name}'.`);
+    return operation;
+  }
+
+  function refuse(caller: Caller, operation: Operation, error: AppError): never {
+    audit.appendQuietly({
+      event: 'operation.refused',
+      actor: actorOf(caller),
+      facts: { operation: operation.name, code: error.code },
+    });
+    throw error;
+  }
+
+  function assertReachable(caller: Caller, operation: Operation): void {
+    const isAgent = caller.kind === 'agent';
+    if (isAgent === (operation.access === 'agent')) return;
+    refuse(
+      caller,
+      operation,
+      new AppError('denied', 'gateway.not_reachable', `'${operation.name}' is not for ${isAgent ? 'agents' : 'this door'}.`),
+    );
+  }
+
+  async function run(operation: Operation, input: unknown, context: OperationContext): Promise<unknown> {
+    if (operation.effect === 'change') audit.assertAvailable();
+    return operation.run(input, context);
+  }
+
+  /** Consumes the proof, then holds what was shown against what is true now. */
+  async function prove(operation: Operation, input: unknown, context: OperationContext): Promise<OperationContext> {
+    if (context.caller.kind !== 'operator') {
+      const message = `'${operation.name}' is the operator's decision and needs the operator's signature.`;
+      const hint = 'Run it with the sallyport command, which asks for the passphrase.';
+      return refuse(context.caller, operation, new AppError('denied', 'operator.proof_required', message, { hint }));
+    }
+    const verified = operator.verify(operation.name, plain(input), context.caller.proof);
+    const shown = (await operation.shown?.(input, context)) ?? {};
+    if (canonicalJson(plain(shown)) !== canonicalJson(verified.statement.shown)) {
+      const message = 'What was shown has changed since it was signed; nothing was done.';
+      refuse(
+        context.caller,
+        operation,
+        new AppError('conflict', 'operator.changed', message, { hint: 'Look at it again and decide anew.' }),
+      );
+    }
+    return { ...context, proofFacts: verified.facts };
+  }
+
+  return {
+    async call(caller, operation, call) {
+      assertReachable(caller, operation);
+      const input = parse(operation, call.args ?? {});
+      const { onProgress } = call;
+      const context: OperationContext = {
+        caller,
+        signal: call.signal,
+        canProgress: onProgress !== undefined,
+        progress: (note) => onProgress?.({ ...note }),
+      };
+      return { kind: 'operation', operation, output: await run(operation, input, context) };
+    },
+
+    async operate(caller, name, raw, signal) {
+      const operation = named(name);
+      assertReachable(caller, operation);
+      const input = parse(operation, raw);
+      const context = plainContext(caller, signal);
+      return run(operation, input, operation.access === 'operator' ? await prove(operation, input, context) : context);
+    },
+
+    async prepare(caller, name, raw, signal) {
+      const operation = named(name);
+      assertReachable(caller, operation);
+      if (operation.access !== 'operator') {
+        throw new AppError('invalid', 'gateway.misuse', `'${name}' needs no signature; run it directly.`);
+      }
+      const input = parse(operation, raw);
+      const shown = (await operation.shown?.(input, plainContext(caller, signal))) ?? {};
+      return operator.prepare(name, plain(input), plain(shown));
+    },
+  };
+}
+
+function plainContext(caller: Caller, signal: AbortSignal): OperationContext {
+  return { caller, signal, canProgress: false, progress: () => undefined };
+}
+
+/** The value as JSON has it: members that are `undefined` are gone, so that it equals itself after a trip over the wire. */
+function plain(value: unknown): JsonObject {
+  return JSON.parse(JSON.stringify(value ?? {})) as JsonObject;
+}
+
+function parse(operation: Operation, input: unknown): unknown {
+  const parsed = operation.input.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new AppError('invalid', 'gateway.misuse', explain(parsed.error, operation));
+}
+
+function explain(error: ZodError, operation: Operation): string {
+  const [issue] = error.issues;
+  if (issue === undefined) return 'The arguments do not fit.';
+  const path = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    return `Unknown argument${issue.keys.length > 1 ? 's' : ''} ${issue.keys.map((key) => `'${key}'`).join(', ')} for ${operation.tool?.name ?? operation.name}.`;
+  }
+  if (issue.code === 'invalid_type' && issue.input === undefined && /received undefined/.test(issue.message)) {
+    return `Missing required argument '${path}'.`;
+  }
+  return path === '' ? issue.message : `Invalid argument '${path}': ${issue.message}`;
+}

@@ -1,0 +1,47 @@
+// Waiting well (DESIGN §5): woken by the decision itself, progress each 10 s where the caller can take it, else an answer by 55 s.
+import type { OperationContext } from '../../kernel/operation.ts';
+import { actorOf } from '../../kernel/caller.ts';
+import type { Clock } from '../../kernel/ports.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import type { Approval } from '../approvals/model.ts';
+import type { Audit } from '../audit/audit.ts';
+
+const defaultSeconds = 60;
+const longestSeconds = 120;
+const longestWithoutProgressSeconds = 55;
+const progressEveryMs = 10_000;
+
+/** The approval as it stands when it was decided or the wait is over; every wait is on the record (`approval.waited`). */
+export async function waitForDecision(
+  { approvals, audit, clock }: { readonly approvals: Approvals; readonly audit: Audit; readonly clock: Clock },
+  approval: Approval,
+  timeoutSeconds: number | undefined,
+  context: OperationContext,
+): Promise<Approval> {
+  const most = context.canProgress ? longestSeconds : longestWithoutProgressSeconds;
+  const seconds = Math.min(Math.max(Math.trunc(timeoutSeconds ?? defaultSeconds), 1), most);
+  const startedAt = clock.monotonic();
+  const elapsed = (): number => Math.round((clock.monotonic() - startedAt) / 1_000);
+  const stop = repeat(clock, () =>
+    context.progress({ progress: elapsed(), total: seconds, message: `Waiting for a human: scopegate approve ${approval.id}` }),
+  );
+  try {
+    const decided = await approvals.wait(approval.id, seconds * 1_000, context.signal);
+    audit.append({
+      event: 'approval.waited',
+      actor: actorOf(context.caller),
+      facts: { approval: approval.id, seconds: elapsed(), state: decided.state },
+    });
+    return decided;
+  } finally {
+    stop();
+  }
+}
+
+function repeat(clock: Clock, task: () => void): () => void {
+  let cancel = clock.after(progressEveryMs, function again() {
+    task();
+    cancel = clock.after(progressEveryMs, again);
+  });
+  return () => cancel();
+}
