@@ -1,0 +1,83 @@
+// Newline-delimited JSON framing (MCP stdio transport): bytes in, whole lines out. Knows nothing of what a line says.
+// A line is decoded as a whole, so a character split over two chunks is safe; its length is bounded, so a flood is not kept.
+import { Buffer, isUtf8 } from 'node:buffer';
+
+/** Why a line was thrown away. `oversize` is reported once, when the bound is passed; the rest of that line is skipped. */
+export type LineFault = 'oversize' | 'encoding';
+
+export interface LineReader {
+  push(chunk: Uint8Array): void;
+  /** End of input: a last line without its newline is delivered. */
+  end(): void;
+}
+
+const newline = 10;
+const carriageReturn = 13;
+
+/**
+ * Calls `onLine` once per line, in order, without its line end (LF or CRLF); empty lines are skipped. A line of more than
+ * `maxBytes` bytes, or one that is not UTF-8, is dropped and told to `onFault`; the lines after it are read as usual.
+ */
+export function createLineReader(options: {
+  readonly maxBytes: number;
+  readonly onLine: (line: string) => void;
+  readonly onFault: (fault: LineFault) => void;
+}): LineReader {
+  const { maxBytes, onLine, onFault } = options;
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  let skipping = false;
+
+  function deliver(line: Buffer): void {
+    const end = line.length > 0 && line[line.length - 1] === carriageReturn ? line.length - 1 : line.length;
+    if (end === 0) return;
+    const text = line.subarray(0, end);
+    if (isUtf8(text)) onLine(text.toString('utf8'));
+    else onFault('encoding');
+  }
+
+  function hold(part: Buffer): void {
+    if (skipping || part.length === 0) return;
+    heldBytes += part.length;
+    if (heldBytes <= maxBytes) {
+      held.push(part);
+      return;
+    }
+    release();
+    skipping = true;
+    onFault('oversize');
+  }
+
+  function release(): Buffer {
+    const line = held.length === 1 ? held[0]! : Buffer.concat(held, Math.min(heldBytes, maxBytes));
+    held = [];
+    heldBytes = 0;
+    return line;
+  }
+
+  function finishLine(part: Buffer): void {
+    if (heldBytes === 0 && !skipping && part.length <= maxBytes) {
+      deliver(part);
+      return;
+    }
+    hold(part);
+    if (skipping) skipping = false;
+    else deliver(release());
+  }
+
+  return {
+    push(chunk) {
+      const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      let from = 0;
+      for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, from)) {
+        finishLine(bytes.subarray(from, at));
+        from = at + 1;
+      }
+      if (from < bytes.length) hold(bytes.subarray(from));
+    },
+    end() {
+      if (skipping) skipping = false;
+      else if (heldBytes > 0) deliver(release());
+    },
+  };
+}
