@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { redactCategories } from '../policy/model.ts';
+import { redactJson } from './redact.ts';
+
+const all = redactCategories;
+
+test.each([
+  ['email', 'mail ada@example.org now', 'mail [REDACTED:email] now'],
+  ['phone', 'call +44 20 7946 0958.', 'call [REDACTED:phone].'],
+  ['card', 'card 4111 1111 1111 1111!', 'card [REDACTED:card]!'],
+  ['aws_access_key', 'id AKIAIOSFODNN7EXAMPLE;', 'id [REDACTED:aws_access_key];'],
+] as const)('[RES-1] %s is masked', (category, text, masked) => {
+  const { json, counts } = redactJson(JSON.stringify({ content: [{ type: 'text', text }] }), [category]);
+  expect(JSON.parse(json)).toEqual({ content: [{ type: 'text', text: masked }] });
+  expect(counts).toEqual({ [category]: 1 });
+});
+
+test('[RES-1] a number that fails the Luhn check is no card', () => {
+  const json = JSON.stringify({ text: 'order 4111 1111 1111 1112' });
+  expect(redactJson(json, all).json).toBe(json);
+});
+
+test('[RES-1] structured content, embedded resources, keys and numbers are searched', () => {
+  const result = {
+    content: [{ type: 'resource', resource: { uri: 'file:///a', text: 'ada@example.org' } }],
+    structuredContent: { owner: { 'ada@example.org': 4111111111111111 } },
+  };
+  expect(redactJson(JSON.stringify(result), all).json).not.toMatch(/ada@|4111/);
+});
+
+test('[RES-1] JSON escaped inside a string is searched as what it says', () => {
+  const inner = '{"owner":"ada\\u0040example.org"}';
+  const masked = redactJson(JSON.stringify({ content: [{ type: 'text', text: inner }] }), all).json;
+  expect(JSON.parse((JSON.parse(masked) as { content: { text: string }[] }).content[0]?.text ?? '')).toEqual({ owner: '[REDACTED:email]' });
+});
+
+test('[RES-1] what holds no finding comes back byte for byte', () => {
+  const odd = '{"b":1.0,"a":[1e2,"\\u0041"],"b":2}';
+  expect(redactJson(odd, all).json).toBe(odd);
+  expect(redactJson(odd, []).json).toBe(odd);
+});
+
+test('[RES-1] an address planted anywhere in any JSON never survives', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.stringMatching(/^[a-z]{1,8}$/), (value, name) => {
+      const planted = JSON.stringify({ value, list: [{ deep: `x ${name}@example.org y` }] });
+      expect(redactJson(planted, ['email']).json).not.toContain(`${name}@example.org`);
+    }),
+  );
+});
+
+test('[RES-1] a hostile megabyte does not blow up the search', () => {
+  const hostile = JSON.stringify({ text: `${'a.'.repeat(250_000)}@${'+1 '.repeat(150_000)}${'1'.repeat(100_000)}` });
+  const startedAt = performance.now();
+  redactJson(hostile, all);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
