@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readSettings } from './config.ts';
+
+let home = '';
+beforeEach(() => (home = mkdtempSync(join(tmpdir(), 'sallyport-config-'))));
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+const settle = (text: string, flags = {}) => {
+  writeFileSync(join(home, 'sallyport.yaml'), text);
+  return readSettings({ SALLYPORT_HOME: home }, flags);
+};
+
+test('an empty home has the defaults', () => {
+  const settings = readSettings({ SALLYPORT_HOME: home }, {});
+  expect(settings).toMatchObject({ home, agentPort: 7077, humanPort: 7078, storage: `sqlite:${join(home, 'state.db')}`, logLevel: 'info' });
+});
+
+test('flags win over the file', () => {
+  expect(settle('listeners: { agent_port: 1234, human_port: 1235 }', { agentPort: 0 })).toMatchObject({ agentPort: 0, humanPort: 1235 });
+});
+
+test.each([
+  ['listener: {}', /Unrecognized key: "listener"/],
+  ['listeners: { agent_port: 70000 }', /listeners\.agent_port/],
+  ['storage: mysql://x', /postgres:\/\//],
+  ['a: [', /sallyport\.yaml: /],
+])('%s is refused with file and key', (text, message) => {
+  expect(() => settle(text)).toThrow(message);
+});

@@ -1,0 +1,102 @@
+// The only reader of the environment and of the settings file's own keys. Cuts them into what each part needs; knows no part.
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { AppError } from '../kernel/errors.ts';
+import { readFileSync } from 'node:fs';
+
+export interface Settings {
+  /** Absolute path of the home, 0700. */
+  readonly home: string;
+  /** 0 = any free port. */
+  readonly agentPort: number;
+  readonly humanPort: number;
+  /** `sqlite:<path>` or `postgres://…`. */
+  readonly storage: string;
+  readonly socketPath: string;
+  readonly logLevel: LogLevel;
+  /** The daemon's own environment, from which children get the allow-listed part. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface Flags {
+  readonly agentPort?: number;
+  readonly humanPort?: number;
+}
+
+const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+type LogLevel = (typeof logLevels)[number];
+
+const port = z.int().min(0).max(65_535);
+
+/** The keys of sallyport.yaml that belong to the daemon itself; `upstreams` belongs to the fleet, which checks it on its own. */
+const fileSchema = z.strictObject({
+  version: z.literal(1).default(1),
+  listeners: z.strictObject({ agent_port: port.default(7077), human_port: port.default(7078) }).prefault({}),
+  storage: z
+    .string()
+    .regex(/^postgres(?:ql)?:\/\//, 'expected postgres://… (leave it out for the embedded database)')
+    .optional(),
+  log_level: z.enum(logLevels).default('info'),
+  upstreams: z.unknown().optional(),
+});
+
+/** SALLYPORT_HOME, else ~/.sallyport, as an absolute path. */
+export function homeOf(environment: Readonly<Record<string, string | undefined>>): string {
+  const named = environment['SALLYPORT_HOME'];
+  if (named === undefined || named === '') return join(homedir(), '.sallyport');
+  return isAbsolute(named) ? named : resolve(named);
+}
+
+/** The unix socket of the local door. Its folder is 0700 and the socket 0600. */
+export function socketOf(home: string): string {
+  return join(home, 'run', 'sallyport.sock');
+}
+
+/**
+ * Flags win over sallyport.yaml, which wins over the defaults. Throws `config.invalid` with file and key.
+ */
+export function readSettings(environment: Readonly<Record<string, string | undefined>>, flags: Flags): Settings {
+  const home = homeOf(environment);
+  const file = readFile(join(home, 'sallyport.yaml'));
+  return {
+    home,
+    agentPort: flags.agentPort ?? file.listeners.agent_port,
+    humanPort: flags.humanPort ?? file.listeners.human_port,
+    storage: file.storage ?? `sqlite:${join(home, 'state.db')}`,
+    socketPath: socketOf(home),
+    logLevel: levelOf(environment['SALLYPORT_LOG_LEVEL']) ?? file.log_level,
+    environment: Object.fromEntries(Object.entries(environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
+  };
+}
+
+function levelOf(text: string | undefined): LogLevel | undefined {
+  if (text === undefined) return undefined;
+  const level = logLevels.find((known) => known === text);
+  if (level !== undefined) return level;
+  throw new AppError('invalid', 'config.invalid', `SALLYPORT_LOG_LEVEL is '${text}'; it takes ${logLevels.join(', ')}.`);
+}
+
+function readFile(path: string): z.infer<typeof fileSchema> {
+  const document = parseDocument(textOf(path));
+  const [broken] = document.errors;
+  if (broken !== undefined) throw invalid(path, broken.message.split('\n')[0] ?? broken.message);
+  const parsed = fileSchema.safeParse(document.toJS() ?? {});
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalid(path, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'does not fit'}`.replace(/^: /, ''));
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw new AppError('invalid', 'config.invalid', `${path} cannot be read: ${(thrown as Error).message}`);
+  }
+}
+
+function invalid(path: string, what: string): AppError {
+  return new AppError('invalid', 'config.invalid', `${path}: ${what}`, { hint: 'Mend the file, then start again.' });
+}
