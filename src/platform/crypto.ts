@@ -1,0 +1,80 @@
+// Digest, Entropy, Signer and Verifier on node:crypto, over raw keys; also the private key files of the home.
+import * as crypto from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { AppError } from '../kernel/errors.ts';
+import type { Digest, Entropy, Files, Signer, Verifier } from '../kernel/ports.ts';
+
+// RFC 8410: the fixed DER before a raw Ed25519 seed (PKCS #8) and a raw public key (SPKI).
+const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
+const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
+const keyFileHead = 'sallyport-secret-v1 ';
+
+export function createDigest(): Digest {
+  return {
+    sha256: (data) => crypto.hash('sha256', data, 'buffer'),
+    hmacSha256: (key, data) => crypto.createHmac('sha256', key).update(data).digest(),
+  };
+}
+
+export function createEntropy(): Entropy {
+  return { bytes: (length) => crypto.randomBytes(length), uuid: () => crypto.randomUUID() };
+}
+
+/** Wrong lengths and points off the curve verify as false; nothing throws. */
+export function createVerifier(): Verifier {
+  let lastRaw: Uint8Array | undefined;
+  let lastKey: crypto.KeyObject | undefined;
+  return {
+    verify(publicKey, data, signature) {
+      if (publicKey.length !== 32 || signature.length !== 64) return false;
+      try {
+        // Parsing costs as much as verifying and nearly all checks are against the same key.
+        if (!lastKey || !lastRaw || Buffer.compare(lastRaw, publicKey) !== 0) {
+          lastKey = crypto.createPublicKey({ key: Buffer.concat([spkiHead, publicKey]), format: 'der', type: 'spki' });
+          lastRaw = Uint8Array.from(publicKey);
+        }
+        return crypto.verify(null, data, lastKey, signature);
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+/** `seed32` is the RFC 8032 private key, 32 bytes. */
+export function signerFromSeed(seed32: Uint8Array): Signer {
+  if (seed32.length !== 32) throw new RangeError('an Ed25519 seed has 32 bytes');
+  const key = crypto.createPrivateKey({ key: Buffer.concat([pkcs8Head, seed32]), format: 'der', type: 'pkcs8' });
+  const spki = crypto.createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return { publicKey: Uint8Array.from(spki.subarray(spkiHead.length)), sign: (data) => crypto.sign(null, data, key) };
+}
+
+function locked(path: string, what: string, hint: string): AppError {
+  return new AppError('unavailable', 'platform.key_locked', `the key file ${path} ${what}`, { hint, data: { path } });
+}
+
+/**
+ * The 32 secret bytes kept in a 0600 file, made on first use. Throws `platform.key_locked` when others may read the file, when it
+ * belongs to somebody else or when it is damaged: a doubtful key is never replaced by a new one.
+ */
+export async function loadOrCreateSecret(files: Files, path: string): Promise<Uint8Array> {
+  if ((await files.size(path)) === undefined) {
+    await files.writeAtomic(path, `${keyFileHead}${crypto.randomBytes(32).toString('base64url')}\n`);
+  }
+  const { mode, uid } = await stat(path);
+  if ((mode & 0o077) !== 0) {
+    throw locked(path, `can be used by other users (mode ${(mode & 0o777).toString(8)})`, `Run: chmod 600 ${path}`);
+  }
+  if (process.getuid !== undefined && uid !== process.getuid()) {
+    throw locked(path, 'belongs to another user', 'Start as the owner of the home, or restore the file from a backup.');
+  }
+  const text = (await files.readText(path)) ?? '';
+  const secret = /^sallyport-secret-v1 ([A-Za-z0-9_-]{43})\n?$/.exec(text)?.[1];
+  if (secret === undefined) throw locked(path, 'is damaged', 'Restore it from a backup.');
+  return Uint8Array.from(Buffer.from(secret, 'base64url'));
+}
+
+/** A signer whose seed is kept by `loadOrCreateSecret`, with the same errors. */
+export async function loadOrCreateSigner(files: Files, path: string): Promise<Signer> {
+  return signerFromSeed(await loadOrCreateSecret(files, path));
+}
