@@ -1,7 +1,7 @@
 // base64url without padding (RFC 4648 §5) over bytes, in plain JavaScript, so that every floor and the browser can use it.
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-const values = new Map([...alphabet].map((character, value) => [character, value]));
+const values = new Map(Array.from(alphabet, (character, value) => [character, value]));
 
 export function encodeBase64url(bytes: Uint8Array): string {
   let text = '';

@@ -10,7 +10,24 @@ export type OperatorErrorCode =
   | 'operator.proof_required'
   | 'operator.proof_invalid' // unknown key, bad signature, replayed, expired or foreign challenge: one sentence for all
   | 'operator.changed' // what was shown is no longer true
-  | 'operator.locked'; // key files or rows unreadable
+  | 'operator.locked' // key files or rows unreadable
+  | 'operator.possession_invalid' // the new key did not sign for itself
+  | 'operator.key_missing' // no key file where one was expected
+  | 'operator.wrong_passphrase'
+  | 'operator.weak_passphrase'
+  | 'operator.unsafe_file'; // a key or passphrase file others could read or have written
+
+/** Why a proof was refused: for the record only, never for the one who brought it. */
+export type ProofRefusal =
+  | 'no_operator'
+  | 'malformed'
+  | 'replayed'
+  | 'unknown_challenge'
+  | 'expired'
+  | 'foreign_key'
+  | 'other_operation'
+  | 'other_input'
+  | 'bad_signature';
 
 /** Public half, as the daemon holds it. */
 export interface OperatorKey {
@@ -21,7 +38,17 @@ export interface OperatorKey {
   readonly createdAt: string;
 }
 
+/** How long a statement may be signed, in milliseconds. */
+export const statementLifeMs = 5 * 60_000;
+
+const encoder = new TextEncoder();
+
 /** The bytes under an operator signature: a domain line, then canonical JSON (RFC 8785) of statement and method. */
 export function signingInput(statement: Statement, method: ProofMethod): Uint8Array {
-  return new TextEncoder().encode(`sallyport operator signature v1\n${canonicalJson({ method, statement } as unknown as Json)}`);
+  return encoder.encode(`sallyport operator signature v1\n${canonicalJson({ method, statement } as unknown as Json)}`);
+}
+
+/** The bytes a new key signs to show that its private half exists; the domain line keeps them from being a decision. */
+export function possessionInput(installation: string, publicKey: string): Uint8Array {
+  return encoder.encode(`sallyport operator possession v1\n${canonicalJson({ installation, publicKey })}`);
 }
