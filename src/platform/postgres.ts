@@ -29,13 +29,12 @@ function exactInteger(text: string): number {
   throw new AppError('internal', 'platform.database_error', `the database holds an integer that is not exact: ${text}`);
 }
 
-const bigintOid: number = 20;
-const numericOid: number = 1700;
+const { INT8, NUMERIC } = types.builtins;
 /** As SQLite answers: bigint (also `count(*)`) and numeric (also `sum(bigint)`) are numbers. */
 const typeParsers = {
   getTypeParser: ((oid: Parameters<typeof types.getTypeParser>[0], format: 'text') => {
-    if (oid === bigintOid) return exactInteger;
-    if (oid === numericOid) return Number;
+    if (oid === INT8) return exactInteger;
+    if (oid === NUMERIC) return Number;
     return types.getTypeParser(oid, format);
   }) as typeof types.getTypeParser,
 };
