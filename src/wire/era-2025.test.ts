@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { AppError } from '../kernel/errors.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { era2025 } from './era-2025.ts';
+
+function readCall(params: JsonObject): unknown {
+  return era2025.requests.get('tools/call')?.(params);
+}
+
+test('the methods of the era are these and no others', () => {
+  expect([...era2025.requests.keys()]).toEqual(['initialize', 'ping', 'tools/list', 'tools/call']);
+  expect([...era2025.notices.keys()]).toEqual(['notifications/initialized', 'notifications/cancelled']);
+});
+
+test.each([
+  ['2025-11-25', '2025-11-25'],
+  ['2025-06-18', '2025-06-18'],
+  ['2025-03-26', '2025-03-26'],
+  ['2024-11-05', '2025-11-25'],
+  ['2026-07-28', '2025-11-25'],
+  ['', '2025-11-25'],
+])('[DOOR-1] asked for %s, the era speaks %s', (asked, spoken) => {
+  expect(era2025.negotiate(asked)).toBe(spoken);
+});
+
+describe('tools/call', () => {
+  test('name, arguments and progress token are taken out, the rest is kept as it is', () => {
+    expect(readCall({ name: 'n', arguments: { a: 1 }, _meta: { progressToken: 0, 'x/trace': 't' }, vendor: { b: [2] } })).toEqual({
+      kind: 'call_tool',
+      name: 'n',
+      args: { a: 1 },
+      rest: { vendor: { b: [2] }, _meta: { 'x/trace': 't' } },
+      progressToken: 0,
+    });
+  });
+
+  test('a _meta that only held the token is not forwarded, an absent one stays absent', () => {
+    expect(readCall({ name: 'n', _meta: { progressToken: 't' } })).toEqual({
+      kind: 'call_tool',
+      name: 'n',
+      args: undefined,
+      rest: {},
+      progressToken: 't',
+    });
+    expect(readCall({ name: 'n' })).toEqual({ kind: 'call_tool', name: 'n', args: undefined, rest: {}, progressToken: undefined });
+  });
+
+  test('a task is not asked of an upstream, because no task support was declared', () => {
+    expect(readCall({ name: 'n', task: { ttl: 1 } })).toMatchObject({ rest: {} });
+  });
+
+  test.each<JsonObject>([
+    {},
+    { name: 1 },
+    { name: 'n', arguments: [] },
+    { name: 'n', arguments: null },
+    { name: 'n', _meta: 1 },
+    { name: 'n', _meta: { progressToken: 1.5 } },
+  ])('[DOOR-4] %j is refused as bad params', (params) => {
+    expect(() => readCall(params)).toThrow(AppError);
+    expect(() => readCall(params)).toThrow(expect.objectContaining({ code: 'wire.bad_params' }) as Error);
+  });
+});
+
+test('results and notices have the shapes of schema 2025-11-25', () => {
+  const { results, notifications } = era2025;
+  const facts = { serverInfo: { name: 'sallyport', version: '1' }, instructions: 'Ask first.' };
+  expect(JSON.parse(results.initialized('2025-06-18', facts))).toEqual({
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: { listChanged: true } },
+    serverInfo: { name: 'sallyport', version: '1' },
+    instructions: 'Ask first.',
+  });
+  expect(results.toolPage(['{ "name":"a" }', '{"name":"b"}'], 'next')).toBe(
+    '{"tools":[{ "name":"a" },{"name":"b"}],"nextCursor":"next"}',
+  );
+  expect(results.toolPage([], undefined)).toBe('{"tools":[]}');
+  expect(results.toolText('a\n"b"', true)).toBe('{"content":[{"type":"text","text":"a\\n\\"b\\""}],"isError":true}');
+  expect(JSON.parse(notifications.progress('t', { progress: 1, total: 2, extra: true, progressToken: 'forged' }))).toEqual({
+    jsonrpc: '2.0',
+    method: 'notifications/progress',
+    params: { progress: 1, total: 2, extra: true, progressToken: 't' },
+  });
+  expect(notifications.toolsChanged).toBe('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}');
+});
