@@ -1,0 +1,75 @@
+// The program behind `sallyport`: binds the commands to this process, its streams and its home, and ends with the exit code.
+import { runCommandLine } from '../faces/cli/run-command-line.ts';
+import { commandsOf } from '../faces/cli/operation-commands.ts';
+import type { Command } from '../faces/cli/command.ts';
+import type { Cli } from '../faces/cli/ports.ts';
+import type { Operation } from '../kernel/operation.ts';
+import { createDaemonClient } from '../platform/daemon-client.ts';
+import { openTerminal } from '../platform/terminal.ts';
+import { downCommand } from './commands/down.ts';
+import { operatorInitCommand } from './commands/operator-init.ts';
+import { statusCommand } from './commands/status.ts';
+import { upCommand, type StartDaemon } from './commands/up.ts';
+import { versionCommand } from './commands/version.ts';
+import { homeOf, socketOf } from './config.ts';
+import { operatorKeyringOf } from './operator-keyring.ts';
+
+export interface Program {
+  readonly argv: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Every operation as declared, to derive commands from without a daemon. */
+  readonly operations: readonly Operation[];
+  readonly startDaemon: StartDaemon;
+}
+
+/** Runs one command line in this process and ends the process with its exit code. Never rejects. */
+export async function runProgram(program: Program): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
+  process.on('uncaughtException', (error) => {
+    reportUnexpected(error);
+    process.exit(1);
+  });
+  const home = homeOf(program.environment);
+  const cli: Cli = {
+    out: (text) => void process.stdout.write(`${text}\n`),
+    note: (text) => void process.stderr.write(`${text}\n`),
+    person: openTerminal(),
+    daemon: createDaemonClient({ socketPath: socketOf(home), home }),
+    keyring: operatorKeyringOf(home, program.environment),
+    now: () => Date.now(),
+  };
+  const argv = program.argv[0] === '--version' ? ['version', ...program.argv.slice(1)] : program.argv;
+  const code = await runCommandLine(argv, programCommands(program, home), cli, reportUnexpected);
+  // What was written must have left before the process does; the callback also comes for a pipe that nobody reads any more.
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+}
+
+/** The app's own commands first, then those of the operations. */
+export function programCommands(program: Omit<Program, 'argv'>, home: string): Command[] {
+  const { environment, startDaemon } = program;
+  const keyring = operatorKeyringOf(home, environment);
+  const derived = commandsOf(program.operations);
+  return [
+    upCommand({ environment, keyring, startDaemon, commands: () => derived }),
+    downCommand(home),
+    statusCommand(home),
+    versionCommand(),
+    operatorInitCommand(keyring),
+    ...derived,
+  ];
+}
+
+/** `sallyport audit query | head` ends when head has had enough; that is no failure of ours. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') throw error;
+}
+
+/** Where it happened and what kind, for a bug report. The message stays out: it may quote what the program was working on. */
+function reportUnexpected(thrown: unknown): void {
+  const error = thrown instanceof Error ? thrown : new Error('not an error');
+  const cause = error.cause instanceof Error ? error.cause : error;
+  const { code } = cause as NodeJS.ErrnoException;
+  const frames = (cause.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  const what = typeof code === 'string' ? `${cause.name} ${code}` : cause.name;
+  process.stderr.write(`sallyport: unexpected ${what}\n${frames.slice(0, 6).join('\n')}\n`);
+}
