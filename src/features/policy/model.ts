@@ -17,6 +17,8 @@ export interface PolicyRequest {
   readonly args?: JsonObject;
   /** Of the accepted pin, for `annotations:` conditions; absent = none known. */
   readonly annotations?: ToolAnnotations;
+  /** As the agent wrote it; what is no ttl answers `invalid_ttl`. */
+  readonly requestedTtl?: string;
   readonly requestedTtlMs?: number;
 }
 
@@ -25,7 +27,7 @@ export type DenyCode = 'no_policy' | 'no_rule' | 'ceiling_blocked' | 'invalid_tt
 interface Bound {
   /** The rule that decided, as written in the file. */
   readonly rule: string;
-  /** min(requested, every covering rule's ttl or default, max_ttl), milliseconds. */
+  /** min(requested, the deciding rule's ttl or the default, every ttl stated by a rule about any part of it, max_ttl), milliseconds. */
   readonly ttlMs: number;
   /** Union over all covering rules. */
   readonly redact: readonly RedactCategory[];
@@ -49,4 +51,12 @@ export interface Limits {
   readonly maxInlineBytes: number;
 }
 
-export type PolicyErrorCode = 'policy.invalid' | 'policy.denied' | 'policy.locked' | 'policy.wider' | 'policy.unchanged';
+export type PolicyErrorCode =
+  | 'policy.bad_capability'
+  | 'policy.bad_ttl'
+  | 'policy.invalid' // the file on disk
+  | 'policy.missing' // no file on disk
+  | 'policy.denied'
+  | 'policy.locked'
+  | 'policy.unchanged' // nothing to adopt
+  | 'policy.changed'; // the file is not the one that was shown
