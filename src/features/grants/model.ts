@@ -16,3 +16,12 @@ export interface Grant {
   readonly expiresAt: number;
   readonly ttlMs: number;
 }
+
+/** Whole seconds left, never below zero (gate contract, scopegate_list_capabilities). */
+export function remainingSeconds({ expiresAt }: Grant, now: number): number {
+  return Math.max(0, Math.floor((expiresAt - now) / 1_000));
+}
+
+export type GrantErrorCode =
+  | 'grants.locked' // a stored grant cannot be read
+  | 'grants.not_an_agent';
