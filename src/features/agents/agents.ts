@@ -1,14 +1,224 @@
 // The face of the agents slice: who is this? Answers from memory; every change is one commit of row and record.
-import type { Agent } from './model.ts';
-import type { Unsubscribe } from '../../kernel/ports.ts';
+import type { Database, Transaction } from '../../kernel/database.ts';
+import type { Clock, Digest, Entropy, Unsubscribe } from '../../kernel/ports.ts';
+import { createTurns } from '../../lib/turns.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { AuditEntry, AuditEvent } from '../audit/model.ts';
+import { createDirectory } from './directory.ts';
+import { agentName } from './model.ts';
+import type { Agent, AgentEnd, Decision } from './model.ts';
+import { badName, changeable, exists, notActive, notFound, notSuspended } from './refusals.ts';
+import { deleteAgent, insertAgent, readAgent, readAgents, updateAgent } from './store.ts';
+import type { AgentRow } from './store.ts';
+import { isToken, newToken, tokenHash } from './token.ts';
 
 export interface Agents {
-  /** The agent whose current token this is, in any state; unknown tokens are `undefined`. Synchronous, no scan. */
+  /** The agent whose current token this is, in any state but locked; unknown tokens are `undefined`. Synchronous, no scan. */
   authenticate(token: string): Agent | undefined;
   get(name: string): Agent | undefined;
   list(): readonly Agent[];
-  /** Throws `agents.suspended` or `agents.revoked` (kind denied) unless the agent is active. */
+  /** Throws `agents.suspended`, `agents.revoked` or `agents.locked` (kind denied) unless the agent is active. */
   assertActive(name: string): void;
-  /** Calls back when an agent was revoked, removed, suspended or its token rotated: its sessions end. */
-  onEnded(listener: (name: string) => void): Unsubscribe;
+  /** Calls back, after the commit, when an agent was revoked, removed, suspended or its token rotated: its sessions end. */
+  onEnded(listener: (name: string, why: AgentEnd) => void): Unsubscribe;
+}
+
+/** What only this slice's own operations may use; the gateway has checked who may. */
+export interface AgentRegistry extends Agents {
+  /** The token, which nobody can read again. Throws `agents.exists`, `agents.bad_name`. */
+  add(name: string, by: Decision): Promise<string>;
+  /** A new token; the old one is unknown from then on. The state stays. Throws `agents.not_found`, `.revoked`, `.locked`. */
+  rotate(name: string, by: Decision): Promise<string>;
+  /** Final. Throws `agents.not_found`, `.revoked`, `.locked`. */
+  revoke(name: string, by: Decision): Promise<void>;
+  /** Takes the agent out, whatever its state. Throws `agents.not_found`. */
+  remove(name: string, by: Decision): Promise<void>;
+  /** Nothing passes until a person unsuspends; a suspended agent keeps its first reason. Throws `agents.not_found`, `.revoked`, `.locked`. */
+  suspend(name: string, reason: string | undefined, by: Decision): Promise<void>;
+  /** Throws `agents.not_found`, `.not_suspended`, `.revoked`, `.locked`. */
+  unsuspend(name: string, by: Decision): Promise<void>;
+}
+
+export interface AgentsDeps {
+  readonly db: Database;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly digest: Digest;
+}
+
+interface Change {
+  readonly name: string;
+  readonly by: Decision;
+  readonly event: AuditEvent;
+  /** Told to the listeners when this change ends what the agent had. */
+  readonly ends: AgentEnd;
+  readonly sealed?: AuditEntry['sealed'];
+  /** Changes the row, or throws; `false` = there was nothing to change. */
+  readonly apply: (tx: Transaction, row: AgentRow | undefined) => Promise<boolean>;
+}
+
+export async function createAgents({ db, audit, clock, entropy, digest }: AgentsDeps): Promise<AgentRegistry> {
+  const directory = createDirectory(await readAgents(db.queries));
+  const listeners = new Set<(name: string, why: AgentEnd) => void>();
+  // One change at a time, memory included: two commits cannot reach memory in the other order.
+  const takeTurn = createTurns();
+  const now = (): string => new Date(clock.now()).toISOString();
+
+  async function change({ name, by, event, ends, sealed, apply }: Change): Promise<void> {
+    const giveBack = await takeTurn();
+    try {
+      await audit.commit(
+        async (tx) => {
+          const changed = await apply(tx, await readAgent(tx, name));
+          const facts = { agent: name, ...(by.proof && { proof: by.proof }) };
+          return { value: undefined, entries: changed ? [{ event, actor: by.actor, facts, ...(sealed && { sealed }) }] : [] };
+        },
+        { decision: true },
+      );
+    } finally {
+      try {
+        // Also when the commit failed: it may have reached the database before it did. Memory says what stands there.
+        await reload(name, ends);
+      } finally {
+        giveBack();
+      }
+    }
+  }
+
+  async function reload(name: string, ends: AgentEnd): Promise<void> {
+    let row: AgentRow | undefined;
+    try {
+      row = await readAgent(db.queries, name);
+    } catch (failure) {
+      directory.lock(name);
+      tell(name, ends);
+      throw failure;
+    }
+    if (directory.put(name, row)) tell(name, ends);
+  }
+
+  /** Every listener is called, also when one before it throws; the first failure is told. */
+  function tell(name: string, why: AgentEnd): void {
+    const failures: unknown[] = [];
+    for (const listener of listeners) {
+      try {
+        listener(name, why);
+      } catch (failure) {
+        failures.push(failure);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  return {
+    authenticate(token) {
+      if (!isToken(digest, token)) return undefined;
+      // A lookup by hash tells an attacker's clock nothing: it would take a preimage to come near another token's hash.
+      return directory.byTokenHash(tokenHash(digest, token));
+    },
+    get: (name) => directory.byName(name),
+    list: () => directory.all(),
+    assertActive(name) {
+      const agent = directory.byName(name);
+      if (agent?.state !== 'active') throw notActive(name, agent?.state);
+    },
+    onEnded(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
+    async add(name, by) {
+      if (!agentName.test(name)) throw badName(name);
+      const token = newToken(entropy, digest);
+      const row: AgentRow = {
+        name,
+        token_hash: tokenHash(digest, token),
+        state: 'active',
+        created_at: now(),
+        rotated_at: null,
+        reason: null,
+      };
+      await change({
+        name,
+        by,
+        event: 'agent.added',
+        ends: 'rotated',
+        async apply(tx) {
+          if (!(await insertAgent(tx, row))) throw exists(name);
+          return true;
+        },
+      });
+      return token;
+    },
+
+    async rotate(name, by) {
+      const token = newToken(entropy, digest);
+      await change({
+        name,
+        by,
+        event: 'agent.rotated',
+        ends: 'rotated',
+        async apply(tx, row) {
+          changeable(name, row);
+          await updateAgent(tx, name, { token_hash: tokenHash(digest, token), rotated_at: now() });
+          return true;
+        },
+      });
+      return token;
+    },
+
+    revoke: (name, by) =>
+      change({
+        name,
+        by,
+        event: 'agent.revoked',
+        ends: 'revoked',
+        async apply(tx, row) {
+          changeable(name, row);
+          await updateAgent(tx, name, { state: 'revoked' });
+          return true;
+        },
+      }),
+
+    remove: (name, by) =>
+      change({
+        name,
+        by,
+        event: 'agent.removed',
+        ends: 'removed',
+        async apply(tx, row) {
+          if (row === undefined) throw notFound(name);
+          await deleteAgent(tx, name);
+          return true;
+        },
+      }),
+
+    suspend: (name, reason, by) =>
+      change({
+        name,
+        by,
+        event: 'agent.suspended',
+        ends: 'suspended',
+        ...(reason !== undefined && { sealed: { reason } }),
+        async apply(tx, row) {
+          if (changeable(name, row).state === 'suspended') return false;
+          await updateAgent(tx, name, { state: 'suspended', reason: reason ?? null });
+          return true;
+        },
+      }),
+
+    unsuspend: (name, by) =>
+      change({
+        name,
+        by,
+        event: 'agent.unsuspended',
+        ends: 'suspended',
+        async apply(tx, row) {
+          if (changeable(name, row).state !== 'suspended') throw notSuspended(name);
+          await updateAgent(tx, name, { state: 'active', reason: null });
+          return true;
+        },
+      }),
+  };
 }
