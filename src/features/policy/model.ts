@@ -60,3 +60,6 @@ export type PolicyErrorCode =
   | 'policy.locked'
   | 'policy.unchanged' // nothing to adopt
   | 'policy.changed'; // the file is not the one that was shown
+
+// Later slices read and write durations in this grammar too, and see no other file of this one.
+export { formatTtl, parseTtl } from './ttl.ts';
