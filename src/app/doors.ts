@@ -132,12 +132,14 @@ function doorOf(server: Server, port: number): Door {
     port,
     close: (graceMs) =>
       new Promise((resolve) => {
-        const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+        const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
+        // A connection kept alive turns idle only after its last answer, which may be after the close.
+        const sweep = setInterval(() => server.closeIdleConnections(), 20);
         server.close(() => {
-          clearTimeout(timer);
+          clearTimeout(deadline);
+          clearInterval(sweep);
           resolve();
         });
-        server.closeIdleConnections();
       }),
   };
 }

@@ -37,7 +37,8 @@ async function runWords(argv: readonly string[], commands: readonly Command[], c
   const command = commandNamed(argv, commands);
   if (command === undefined) {
     const prefix = prefixOf(argv, commands);
-    if (prefix.length > 0 && argv.slice(prefix.length).every((word) => word === '--help' || word === '-h')) {
+    const [next] = argv.slice(prefix.length);
+    if (prefix.length > 0 && (next === '--help' || next === '-h')) {
       cli.out(overview(commands, prefix));
       return 0;
     }
