@@ -2,6 +2,7 @@
 // nothing secret may be given to it (kernel/ports.ts, Log).
 import { pino } from 'pino';
 import type { DestinationStream } from 'pino';
+import { printable } from '../lib/printable.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Log } from '../kernel/ports.ts';
 
@@ -14,23 +15,22 @@ export interface LogOptions {
   readonly stream: { write(line: string): unknown; readonly isTTY?: boolean };
 }
 
-// A terminal obeys control characters, and C1 ones and bidi marks rewrite what a reader sees: they are shown, never sent.
-// oxlint-disable-next-line no-control-regex
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const ownFields = new Set(['time', 'level', 'message']);
 
-function printable(text: string): string {
-  return text.replace(unprintable, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** A field that has the name of one of the line's own is written with `_` behind it: two equal keys would be read at random. */
+function apart(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [ownFields.has(key) ? `${key}_` : key, value]));
 }
 
 /** `12:03:04 warn  message  key=value`, in the terminal's local time. */
 function drawn(line: string): string {
-  const { time, level, msg, ...fields } = JSON.parse(line) as { time: string; level: string; msg: string };
+  const { time, level, message, ...fields } = JSON.parse(line) as { time: string; level: string; message: string };
   const clock = new Date(time).toLocaleTimeString('en-GB');
   const pairs = Object.entries(fields).map(([key, value]: [string, unknown]) => {
     const text = typeof value === 'string' && /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
     return `${key}=${text}`;
   });
-  return `${printable([`${clock} ${level.padEnd(5)} ${msg}`, ...pairs].join('  '))}\n`;
+  return `${printable([`${clock} ${level.padEnd(5)} ${message}`, ...pairs].join('  '))}\n`;
 }
 
 export function createLog({ level, stream }: LogOptions): Log {
@@ -41,6 +41,7 @@ export function createLog({ level, stream }: LogOptions): Log {
     {
       level,
       base: null,
+      messageKey: 'message',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
@@ -49,6 +50,6 @@ export function createLog({ level, stream }: LogOptions): Log {
   const write =
     (label: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, fields: JsonObject = {}): void =>
-      logger[label](fields, message);
+      logger[label](apart(fields), message);
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }

@@ -58,8 +58,10 @@ export async function createPostgresDatabase({ url, log }: PostgresOptions): Pro
   } catch (thrown) {
     throw postgresError(thrown);
   }
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // A connection that breaks is replaced by the pool, and whoever uses it gets the error with the statement; without listeners,
+  // of the pool for idle ones and of each client for those in use, it would end the process.
   pool.on('error', (error) => log?.warn('a PostgreSQL connection was lost', { error: error.message }));
+  pool.on('connect', (client) => client.on('error', () => {}));
 
   const scope = createTransactionScope();
   // oxlint-disable-next-line typescript/no-explicit-any -- each store narrows the tables to its own

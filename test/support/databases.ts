@@ -80,12 +80,19 @@ function opener(makePlace: () => Promise<Place>): OpenDatabase {
   };
 }
 
+/** For what only PostgreSQL can do, or get wrong. */
+export function describePostgres(title: string, suite: (open: OpenDatabase) => void): void {
+  describe.skipIf('reason' in postgres)(`${title} on PostgreSQL`, () => {
+    suite(opener(postgresPlace));
+  });
+}
+
 /** `describe(title)`, once for each database; `open` is for tests and hooks inside it. */
 export function describeDatabases(title: string, suite: (open: OpenDatabase, dialect: 'sqlite' | 'postgres') => void): void {
   describe(`${title} on SQLite`, () => {
     suite(opener(sqlitePlace), 'sqlite');
   });
-  describe.skipIf('reason' in postgres)(`${title} on PostgreSQL`, () => {
-    suite(opener(postgresPlace), 'postgres');
+  describePostgres(title, (open) => {
+    suite(open, 'postgres');
   });
 }

@@ -28,29 +28,16 @@ export function notSuspended(name: string): AppError {
 
 /** Told to the agent itself: what happened and whom to ask, not why. */
 export function notActive(name: string, state: Agent['state'] | undefined): AppError {
-  switch (state) {
-    case 'suspended':
-      return refusal(
-        'denied',
-        'agents.suspended',
-        `The agent '${name}' is suspended; nothing passes until a person lifts it.`,
-        `Ask the human to run: sallyport agent unsuspend ${name}.`,
-      );
-    case 'locked':
-      return refusal(
-        'denied',
-        'agents.locked',
-        `What is stored about the agent '${name}' is unreadable; nothing passes.`,
-        `Ask the human to run: sallyport agent rm ${name}, and to add it again.`,
-      );
-    default:
-      return refusal(
-        'denied',
-        'agents.revoked',
-        `The agent '${name}' has no access any more.`,
-        'Ask the human to add the agent again and to give it its new token.',
-      );
+  if (state === 'suspended') {
+    const message = `The agent '${name}' is suspended; nothing passes until a person lifts it.`;
+    return refusal('denied', 'agents.suspended', message, `Ask the human to run: sallyport agent unsuspend ${name}.`);
   }
+  if (state === 'locked') {
+    const message = `What is stored about the agent '${name}' is unreadable; nothing passes.`;
+    return refusal('denied', 'agents.locked', message, `Ask the human to remove and add it: sallyport agent rm ${name}.`);
+  }
+  const hint = 'Ask the human to add the agent again and to give it its new token.';
+  return refusal('denied', 'agents.revoked', `The agent '${name}' has no access any more.`, hint);
 }
 
 /** The agent, when it is there and may still change: neither revoked nor locked. */
