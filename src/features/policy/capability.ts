@@ -65,7 +65,7 @@ function checkPart(what: 'upstream' | 'action', part: string, name: RegExp): voi
 
 function checkResource(resource: string): void {
   if (resource === '') throw badCapability('The resource is empty.', `${form} Write '*' for any resource.`);
-  if (resource.length > maxResource && [...resource].length > maxResource) {
+  if (resource.length > maxResource && Array.from(resource).length > maxResource) {
     throw badCapability(`The resource is longer than ${maxResource} characters.`, 'Ask for something shorter, or end it in `*`.');
   }
   const star = resource.indexOf('*');

@@ -37,19 +37,22 @@ export function conditionOf({ effect, guard, hints }: Pick<Rule, 'effect' | 'gua
  * arguments, which every call under a grant brings (DESIGN invariant 2): it is about values, and there are none yet.
  */
 function guardCondition(effect: Effect, guard: Guard): Condition {
-  const tests = Object.entries(guard).map(([name, expected]) => [name, valueTest(effect, expected)] as const);
+  const tests = Object.entries(guard).map(([name, expected]) => [name, valueTest(expected)] as const);
   return (_capability, { args }) => {
     if (args === undefined) return effect === 'deny' ? 'no' : 'yes';
     return tests.every(([name, test]) => Object.hasOwn(args, name) && test(args[name])) ? 'yes' : 'no';
   };
 }
 
-function valueTest(effect: Effect, expected: Guard[string]): (value: unknown) => boolean {
+/** Texts are compared in NFC, as the patterns are: the decomposed spelling of a name is the same name. */
+function valueTest(expected: Guard[string]): (value: unknown) => boolean {
   if (typeof expected !== 'string') return (value) => value === expected;
   const members = parseResourcePattern(expected);
-  const matches = (text: string): boolean => members.some((member) => wildcardCovers(member, text));
-  // What restricts also catches the decomposed spelling of the same text; what permits takes the argument exactly as it is.
-  return (value) => typeof value === 'string' && (matches(value) || (effect !== 'allow' && matches(value.normalize('NFC'))));
+  return (value) => {
+    if (typeof value !== 'string') return false;
+    const text = value.normalize('NFC');
+    return members.some((member) => wildcardCovers(member, text));
+  };
 }
 
 /** About `<upstream>:call:<tool>` only: nothing else has a tool definition. */

@@ -30,7 +30,7 @@ export function parseResourcePattern(text: string): readonly Wildcard[] {
 function resourceAlternatives(text: string): readonly Wildcard[] {
   return alternatives(text).map((part) => {
     if (part === '') throw badCapability('The resource is empty.', "Write '*' for any resource.");
-    if ([...part].length > maxResource) {
+    if (Array.from(part).length > maxResource) {
       throw badCapability(`The resource is longer than ${maxResource} characters.`, "Shorten it with '*'.");
     }
     return wildcard(part);

@@ -56,7 +56,7 @@ function readEffect(yaml: YamlText, node: YamlNode, members: Members): Effect | 
     const other = require === undefined ? 'auto_approve' : 'require';
     return yaml.fail(
       effect?.value ?? node,
-      `'effect: ${String(stated)}' contradicts '${other}' of the same rule.`,
+      `'effect: ${stated as string}' contradicts '${other}' of the same rule.`,
       `Keep 'effect' and remove '${other}'.`,
     );
   }

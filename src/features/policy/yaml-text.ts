@@ -29,7 +29,7 @@ export interface Member {
 }
 
 // Line feeds and tabs apart: controls, and marks that reorder what a person reads before signing it.
-const disturbing = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069]/;
+const disturbing = /(?![\n\t\r])\p{Cc}|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069]/u;
 
 const kindOf = (node: YamlNode): string => {
   if (isMap(node)) return 'a map';
@@ -123,7 +123,7 @@ export function readYaml(text: string): YamlText {
     },
     list(node, what) {
       if (!isSeq(node)) return fail(node, `${what} must be a list, not ${kindOf(node)}.`);
-      return node.items as readonly YamlNode[];
+      return node.items;
     },
     text(node, what) {
       if (isScalar(node) && typeof node.value === 'string') return node.value;
