@@ -198,7 +198,7 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
     if (ended !== undefined) return;
     ended = error;
     stopTimer?.();
-    for (const id of [...pending.keys()]) take(id)?.reject(error);
+    for (const id of pending.keys()) take(id)?.reject(error);
   }
 
   return {

@@ -10,7 +10,8 @@ export function withProgressToken(params: string | undefined, token: number): st
   if (params.includes('_meta') || params.includes('\\u')) {
     const value = JSON.parse(params) as JsonObject;
     const own = value['_meta'];
-    return JSON.stringify({ ...value, _meta: { ...(typeof own === 'object' && own !== null ? own : {}), progressToken: token } });
+    const kept = typeof own === 'object' && own !== null && !Array.isArray(own) ? (own as JsonObject) : {};
+    return JSON.stringify({ ...value, _meta: { ...kept, progressToken: token } });
   }
   const rest = params.slice(open + 1);
   return rest.trimStart().startsWith('}') ? `{${meta}${rest}` : `{${meta},${rest}`;

@@ -164,7 +164,11 @@ function hasExponent(text: string, start: number, end: number): boolean {
 }
 
 function shown(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
+  return JSON.stringify(short(text));
+}
+
+function short(text: string): string {
+  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
 }
 
 /** V8 ends its message with `position N`; other wordings give no offset. */
@@ -178,6 +182,6 @@ function syntaxOffset(error: unknown): number | undefined {
 function refusal(reason: JsonFault, offset: number | undefined, what: string, key?: string): AppError {
   const where = offset === undefined ? '' : ` at offset ${offset}`;
   return new AppError('invalid', 'wire.bad_json', `Bad JSON${where}: ${what}.`, {
-    data: { reason, ...(offset === undefined ? {} : { offset }), ...(key === undefined ? {} : { key }) },
+    data: { reason, ...(offset === undefined ? {} : { offset }), ...(key === undefined ? {} : { key: short(key) }) },
   });
 }

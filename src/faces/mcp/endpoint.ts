@@ -1,0 +1,204 @@
+// The MCP server an agent sees: sessions, the methods of the era, list changes and the end of it all. Every call goes to the gateway;
+// nothing is decided here. Knows no HTTP: requests come as messages, answers leave through slots and streams.
+import type { Dispatch, ToolScope } from '../../kernel/dispatch.ts';
+import { asAppError } from '../../kernel/errors.ts';
+import type { Clock, Entropy, Log, Unsubscribe } from '../../kernel/ports.ts';
+import type { AgentRequest, ServerFacts } from '../../wire/era.ts';
+import { era2025 } from '../../wire/era-2025.ts';
+import { encodeError, encodeResult, rpcCode, type Message, type RequestId } from '../../wire/jsonrpc.ts';
+import { createCalls } from './calls.ts';
+import { createSessions, type NoticeStream, type ReplySlot, type Session, type SessionLimits } from './sessions.ts';
+import { toolPage } from './tool-pages.ts';
+
+/** What the doors need of the agents slice. */
+export interface AgentDirectory {
+  authenticate(token: string): { readonly name: string; readonly state: 'active' | 'suspended' | 'revoked' } | undefined;
+  onEnded(listener: (name: string) => void): Unsubscribe;
+}
+
+export interface McpEndpointDeps extends ServerFacts {
+  readonly dispatch: Dispatch;
+  readonly agents: Pick<AgentDirectory, 'onEnded'>;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  /** Defaults: 128 per agent, 2,048 in total, idle for 8 hours without a call or an open stream. */
+  readonly sessionLimits?: SessionLimits;
+  /** Default 256 per session. */
+  readonly maxCallsInFlight?: number;
+}
+
+type Incoming<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>;
+
+/** An answer to `initialize`: the session is absent when none was opened, and `message` says why. */
+export interface Opening {
+  readonly session: Session | undefined;
+  readonly message: string;
+}
+
+export interface McpEndpoint {
+  /** Protocol versions spoken, newest first. */
+  readonly versions: readonly string[];
+  initialize(agent: string, scope: ToolScope, request: Incoming<'request'>): Opening;
+  /** Only its own agent finds a session, and only at its own endpoint. */
+  find(id: string, agent: string, scope: ToolScope): Session | undefined;
+  request(session: Session, request: Incoming<'request'>, slot: ReplySlot): void;
+  notify(session: Session, notification: Incoming<'notification'>): void;
+  /** The client is gone, and with it whoever would read the answer: the call is cancelled like one taken back. */
+  dropped(session: Session, id: RequestId, slot: ReplySlot): void;
+  /** Takes the place of the stream the session had. */
+  listen(session: Session, stream: NoticeStream): void;
+  unlisten(session: Session, stream: NoticeStream): void;
+  end(session: Session): void;
+  /** Open sessions. */
+  size(): number;
+  /** Ends streams at once, lets calls finish for `graceMs`, then ends every session. No further session is opened. */
+  close(graceMs: number): Promise<void>;
+}
+
+const defaultLimits: SessionLimits = { perAgent: 128, total: 2_048, idleMs: 8 * 60 * 60 * 1_000 };
+/** Proxies and NAT boxes forget quiet connections after 30 to 60 seconds. */
+const tickMs = 25_000;
+/** A burst of changes (upstreams starting one after another) is one notice. */
+const settleMs = 50;
+const era = era2025;
+
+const sessionOver =
+  'The session is over: the agent was suspended, revoked or its token replaced, the client ended it, or the gateway stops.';
+const stopping = 'The gateway is stopping. Try again when it is back.';
+const allBusy = 'All sessions of this agent have calls in flight. Wait for some of them, or end them.';
+
+export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
+  const { dispatch, agents, clock, entropy, log, maxCallsInFlight = 256 } = deps;
+  const calls = createCalls({ dispatch, log, maxPerSession: maxCallsInFlight });
+  const sessions = createSessions({ clock, entropy, limits: deps.sessionLimits ?? defaultLimits, onEnd: ended });
+  const subscriptions = [agents.onEnded((name) => sessions.endAgent(name)), dispatch.onToolsChanged(toolsChanged)];
+  let closing = false;
+  let stopTick: Unsubscribe | undefined;
+  let stopSettling: Unsubscribe | undefined;
+
+  function ended(session: Session): void {
+    hangUp(session);
+    calls.failAll(session, sessionOver);
+    if (sessions.size() > 0) return;
+    stopTick?.();
+    stopTick = undefined;
+  }
+
+  function hangUp(session: Session): void {
+    session.stream?.end();
+    session.stream = undefined;
+  }
+
+  function tick(): void {
+    sessions.endIdle();
+    for (const session of sessions.all()) session.stream?.keepAlive();
+    stopTick = sessions.size() === 0 ? undefined : clock.after(tickMs, tick);
+  }
+
+  function toolsChanged(): void {
+    stopSettling ??= clock.after(settleMs, () => {
+      stopSettling = undefined;
+      for (const session of sessions.all()) {
+        if (session.stream === undefined) session.toolsStale = true;
+        else session.stream.send(session.era.notifications.toolsChanged);
+      }
+    });
+  }
+
+  /** The text of the error that answers the request where it cannot be read. */
+  function read({ id, method, params }: Incoming<'request'>): AgentRequest | string {
+    const reader = era.requests.get(method);
+    if (reader === undefined) return encodeError(id, rpcCode.methodNotFound, `There is no method '${method.slice(0, 128)}' here.`);
+    try {
+      return reader(params ?? {});
+    } catch (thrown) {
+      return failed(id, thrown);
+    }
+  }
+
+  function listTools({ caller, scope }: Session, id: RequestId, cursor: string | undefined): string {
+    try {
+      const { tools, nextCursor } = toolPage(dispatch.tools(caller, scope), cursor);
+      return encodeResult(id, era.results.toolPage(tools, nextCursor));
+    } catch (thrown) {
+      return failed(id, thrown);
+    }
+  }
+
+  function failed(id: RequestId, thrown: unknown): string {
+    const error = asAppError(thrown);
+    if (error.code === 'wire.bad_params') return encodeError(id, rpcCode.invalidParams, error.message);
+    log.error('a request failed unexpectedly', { code: error.code, error: error.message });
+    return encodeError(id, rpcCode.internalError, 'Internal error. The log of the gateway says more.');
+  }
+
+  return {
+    versions: era.versions,
+    initialize(agent, scope, request) {
+      const asked = read(request);
+      if (typeof asked === 'string') return { session: undefined, message: asked };
+      if (asked.kind !== 'initialize') throw new TypeError('only initialize opens a session');
+      const session = closing ? undefined : sessions.open(agent, scope, era);
+      if (session === undefined) {
+        return { session, message: encodeError(request.id, rpcCode.serverError, closing ? stopping : allBusy) };
+      }
+      stopTick ??= clock.after(tickMs, tick);
+      return { session, message: encodeResult(request.id, era.results.initialized(era.negotiate(asked.version), deps)) };
+    },
+    find: (id, agent, scope) => sessions.find(id, agent, scope),
+    request(session, request, slot) {
+      const { id } = request;
+      const asked = read(request);
+      if (typeof asked === 'string') {
+        slot.answer(asked);
+        return;
+      }
+      switch (asked.kind) {
+        case 'call_tool':
+          if (closing) slot.answer(encodeError(id, rpcCode.serverError, stopping));
+          else calls.start(session, id, asked, slot);
+          return;
+        case 'list_tools':
+          slot.answer(listTools(session, id, asked.cursor));
+          return;
+        case 'ping':
+          slot.answer(encodeResult(id, era.results.empty));
+          return;
+        case 'initialize':
+          slot.answer(encodeError(id, rpcCode.invalidRequest, 'This session is initialized already.'));
+      }
+    },
+    notify(session, { method, params }) {
+      const notice = era.notices.get(method)?.(params ?? {});
+      if (notice?.kind === 'cancelled' && notice.requestId !== undefined) calls.cancel(session, notice.requestId);
+    },
+    dropped(session, id, slot) {
+      // The id may be in use again by the time a connection is known to be gone.
+      if (session.calls.get(id)?.slot === slot) calls.cancel(session, id);
+    },
+    listen(session, stream) {
+      hangUp(session);
+      session.stream = stream;
+      if (!session.toolsStale) return;
+      session.toolsStale = false;
+      stream.send(session.era.notifications.toolsChanged);
+    },
+    unlisten(session, stream) {
+      if (session.stream === stream) session.stream = undefined;
+    },
+    end: (session) => sessions.end(session),
+    size: () => sessions.size(),
+    async close(graceMs) {
+      closing = true;
+      for (const stop of subscriptions.splice(0)) stop();
+      stopSettling?.();
+      for (const session of sessions.all()) hangUp(session);
+      const { promise: graceOver, resolve } = Promise.withResolvers<void>();
+      const stopWaiting = clock.after(graceMs, resolve);
+      await Promise.race([calls.idle(), graceOver]);
+      stopWaiting();
+      for (const session of sessions.all()) sessions.end(session);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+// Which failure is told how in the gate toolset: an exhaustive table from error code to the words of the gate contract ("Response
+// conventions"). Typed codes decide, never prose: a new code does not compile until it has a row here.
+import type { AppError, ErrorKind } from '../../kernel/errors.ts';
+import type { AgentErrorCode } from '../../features/agents/model.ts';
+import type { ApprovalErrorCode } from '../../features/approvals/model.ts';
+import type { AuditErrorCode } from '../../features/audit/model.ts';
+import type { FleetErrorCode } from '../../features/fleet/model.ts';
+import type { GatewayErrorCode } from '../../features/gateway/model.ts';
+import type { GrantErrorCode } from '../../features/grants/model.ts';
+import type { DenyCode, PolicyErrorCode } from '../../features/policy/model.ts';
+
+export type EnvelopeKind = 'expired_grant' | 'missing_scope' | 'policy_denied' | 'rate_limited' | 'upstream_down' | 'auth_broken';
+export type NextAction = 'renew' | 'request_capability' | 'wait' | 'diagnose' | 'human';
+
+/** `step` is the instruction used when the error brings no hint of its own. */
+export interface Envelope {
+  readonly kind: EnvelopeKind;
+  readonly next: NextAction;
+  readonly step: string;
+}
+
+/** `misuse`: the caller can fix the call, told as `ERROR: …`. `hidden`: the message is the operator's, an envelope without it. */
+export type Drawing = Envelope | 'misuse' | 'hidden';
+
+type DrawnCode =
+  | AgentErrorCode
+  | ApprovalErrorCode
+  | AuditErrorCode
+  | FleetErrorCode
+  | GatewayErrorCode
+  | GrantErrorCode
+  | PolicyErrorCode;
+
+function human(step: string): Envelope {
+  return { kind: 'policy_denied', next: 'human', step };
+}
+
+function down(next: 'wait' | 'diagnose', step: string): Envelope {
+  return { kind: 'upstream_down', next, step };
+}
+
+const limited: Envelope = { kind: 'rate_limited', next: 'wait', step: 'Wait, then make the same call again.' };
+const askFirst: Envelope = {
+  kind: 'missing_scope',
+  next: 'request_capability',
+  step: 'Call scopegate_request_capability with exactly this capability and a reason.',
+};
+const diagnose = down('diagnose', 'Call scopegate_diagnose and tell the human what it says.');
+const outcomeUnknown = down(
+  'diagnose',
+  'The call may have taken effect: check that before you repeat it, then call scopegate_diagnose.',
+);
+const stopped = human('Stop: nothing will run for you until a human has looked at it. Tell the human.');
+const recordDown = human('Nothing is done that cannot be recorded. Tell the human that the audit log is unavailable.');
+
+/** Shown in place of a message that is not for the agent. */
+export const hidden: Envelope = human('Tell the human; the log of the gateway says what happened.');
+
+const drawings: Readonly<Record<DrawnCode, Drawing>> = {
+  'gateway.misuse': 'misuse',
+  'gateway.unknown_tool': 'misuse',
+  'gateway.unknown_operation': 'misuse',
+  'gateway.rate_limited': limited,
+  'gateway.not_reachable': human('Ask the human to do this.'),
+
+  'policy.denied': human('Do not try it in another form. Tell the human what you need and why.'),
+  'policy.bad_capability': 'misuse',
+  'policy.bad_ttl': 'misuse',
+  'policy.invalid': human('Tell the human that the policy file cannot be used.'),
+  'policy.missing': human('Tell the human that there is no policy file.'),
+  'policy.locked': human('Tell the human that the policy is locked and has to be looked at.'),
+  'policy.unchanged': 'misuse',
+  'policy.changed': 'misuse',
+
+  'approvals.pending': { ...askFirst, step: 'Ask the human to approve it, then make the same call again with the same arguments.' },
+  'approvals.denied': human('A human said no. Do not repeat it; go on without it, or tell the human why it is needed.'),
+  'approvals.rate_limited': limited,
+  'approvals.too_many': { ...limited, step: 'Wait until a human has decided the approvals that are open.' },
+  'approvals.expired': { ...askFirst, step: 'The approval expired undecided. Ask for it again when a human is there.' },
+  'approvals.not_found': 'misuse',
+  'approvals.not_pending': 'misuse',
+  'approvals.bad_ttl': 'misuse',
+  'approvals.unproved': 'hidden',
+  'approvals.locked': human('Tell the human that stored approvals cannot be read.'),
+
+  'grants.locked': human('Tell the human that stored grants cannot be read.'),
+  'grants.not_an_agent': 'misuse',
+
+  'agents.suspended': stopped,
+  'agents.revoked': stopped,
+  'agents.locked': stopped,
+  'agents.not_found': stopped,
+  'agents.exists': 'misuse',
+  'agents.bad_name': 'misuse',
+  'agents.not_suspended': 'misuse',
+
+  'fleet.start_failed': diagnose,
+  'fleet.circuit_open': down('wait', 'Wait as long as retry_after_s says, then make the same call again.'),
+  'fleet.exited': outcomeUnknown,
+  'fleet.timeout': outcomeUnknown,
+  'fleet.cancelled': outcomeUnknown,
+  'fleet.protocol': outcomeUnknown,
+  'fleet.quarantined': human('Ask the human to run: sallyport tools review'),
+  'fleet.unaccepted': human('Ask the human to accept this upstream with: sallyport upstream add'),
+  'fleet.not_found': 'misuse',
+  'fleet.exists': 'misuse',
+  'fleet.bad_spec': 'misuse',
+
+  'audit.unavailable': recordDown,
+  'audit.locked': recordDown,
+  'audit.not_found': 'misuse',
+  'audit.bad_entry': 'hidden',
+  'audit.bad_path': 'misuse',
+};
+
+/** For codes of floors below the slices. What is broken inside is never told to an agent. */
+const byKind: Readonly<Record<ErrorKind, Drawing>> = {
+  invalid: 'misuse',
+  not_found: 'misuse',
+  conflict: 'misuse',
+  limited,
+  denied: human('Ask the human.'),
+  unauthenticated: human('Ask the human.'),
+  unavailable: 'hidden',
+  internal: 'hidden',
+};
+
+/** A refusal that no rule speaks about can be asked for; every other one is final. */
+const requestable: ReadonlySet<DenyCode> = new Set(['no_rule', 'no_policy']);
+
+export function drawingOf(error: AppError): Drawing {
+  if (error.kind === 'internal') return 'hidden';
+  if (error.code === 'policy.denied' && requestable.has(error.data?.['deny'] as DenyCode)) return askFirst;
+  return Object.hasOwn(drawings, error.code) ? drawings[error.code as DrawnCode] : byKind[error.kind];
+}

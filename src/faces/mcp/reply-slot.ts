@@ -1,0 +1,54 @@
+// An answer over HTTP: one plain JSON body, unless a notice comes first; then an event stream that ends with the answer.
+import type { HeaderList, HttpReply } from '../../wire/http-exchange.ts';
+import { encodeEvent } from '../../wire/sse.ts';
+import type { ReplySlot } from './sessions.ts';
+
+export const jsonHeaders = ['Content-Type', 'application/json'] as const;
+/** `X-Accel-Buffering` keeps nginx from holding events back. */
+export const streamHeaders = [
+  'Content-Type',
+  'text/event-stream',
+  'Cache-Control',
+  'no-cache, no-transform',
+  'X-Accel-Buffering',
+  'no',
+] as const;
+
+/** What the client takes, from its Accept header. */
+export interface Accepted {
+  readonly json: boolean;
+  readonly stream: boolean;
+}
+
+/** Notices are dropped while the client is this far behind with reading; the answer never is. */
+const maxBacklogBytes = 1024 * 1024;
+
+/** `headers` go with the answer, whatever form it takes. */
+export function createReplySlot(reply: HttpReply, accepted: Accepted, headers: HeaderList = []): ReplySlot {
+  let streaming = false;
+  const open = (): void => {
+    if (streaming) return;
+    streaming = true;
+    reply.open(headers.length === 0 ? streamHeaders : [...streamHeaders, ...headers]);
+  };
+  return {
+    notice(message) {
+      if (!accepted.stream || reply.backlog() > maxBacklogBytes) return;
+      open();
+      reply.write(encodeEvent(message));
+    },
+    answer(message) {
+      if (!streaming && accepted.json) {
+        reply.send(200, headers.length === 0 ? jsonHeaders : [...jsonHeaders, ...headers], message);
+        return;
+      }
+      open();
+      reply.write(encodeEvent(message));
+      reply.end();
+    },
+    abandon() {
+      if (streaming) reply.end();
+      else reply.send(202, [], '');
+    },
+  };
+}

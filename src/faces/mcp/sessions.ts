@@ -1,0 +1,146 @@
+// MCP sessions of the agent door: issued at initialize, bound to one agent and one endpoint, bounded in number, ended when idle.
+// In memory only: after a restart a client is told its session is unknown and initializes again. Knows no message and no transport.
+import type { AgentCaller } from '../../kernel/caller.ts';
+import type { ToolScope } from '../../kernel/dispatch.ts';
+import type { Clock, Entropy } from '../../kernel/ports.ts';
+import type { Era } from '../../wire/era.ts';
+import type { RequestId } from '../../wire/jsonrpc.ts';
+
+/** A stream the session's client listens on (GET). */
+export interface NoticeStream {
+  /** A whole JSON-RPC message. */
+  send(message: string): void;
+  keepAlive(): void;
+  end(): void;
+}
+
+/** Where the answer of one request goes. Exactly one of `answer` and `abandon` is called, once. */
+export interface ReplySlot {
+  /** A notice that belongs to the request; dropped where the client cannot be streamed to. */
+  notice(message: string): void;
+  answer(message: string): void;
+  /** The client took its request back: the exchange ends without an answer. */
+  abandon(): void;
+}
+
+export interface CallInFlight {
+  readonly abort: AbortController;
+  readonly slot: ReplySlot;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly caller: AgentCaller;
+  readonly scope: ToolScope;
+  readonly era: Era;
+  readonly calls: Map<RequestId, CallInFlight>;
+  stream: NoticeStream | undefined;
+  /** The tool list changed while nobody listened. */
+  toolsStale: boolean;
+  /** Monotonic milliseconds. */
+  usedAt: number;
+}
+
+export interface SessionLimits {
+  readonly perAgent: number;
+  readonly total: number;
+  readonly idleMs: number;
+}
+
+export interface Sessions {
+  /** Makes room by ending the session that was idle the longest; `undefined` when all are busy. */
+  open(agent: string, scope: ToolScope, era: Era): Session | undefined;
+  /** Only the agent that opened it finds a session, and only at the endpoint where it was opened. */
+  find(id: string, agent: string, scope: ToolScope): Session | undefined;
+  end(session: Session): void;
+  endAgent(agent: string): void;
+  endIdle(): void;
+  all(): Iterable<Session>;
+  size(): number;
+}
+
+/** `onEnd` runs after a session is out of the books, whatever ended it. */
+export function createSessions(deps: {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly limits: SessionLimits;
+  readonly onEnd: (session: Session) => void;
+}): Sessions {
+  const { clock, entropy, limits, onEnd } = deps;
+  const byId = new Map<string, Session>();
+  const byAgent = new Map<string, Set<Session>>();
+
+  function end(session: Session): void {
+    if (!byId.delete(session.id)) return;
+    const siblings = byAgent.get(session.caller.agent);
+    siblings?.delete(session);
+    if (siblings?.size === 0) byAgent.delete(session.caller.agent);
+    onEnd(session);
+  }
+
+  return {
+    open(agent, scope, era) {
+      const siblings = byAgent.get(agent);
+      if (siblings !== undefined && siblings.size >= limits.perAgent && !endLongestIdle(siblings)) return undefined;
+      if (byId.size >= limits.total && !endLongestIdle(byId.values())) return undefined;
+      const id = entropy.uuid();
+      const session: Session = {
+        id,
+        caller: { kind: 'agent', agent, session: id },
+        scope,
+        era,
+        calls: new Map(),
+        stream: undefined,
+        toolsStale: false,
+        usedAt: clock.monotonic(),
+      };
+      byId.set(id, session);
+      const own = byAgent.get(agent);
+      if (own === undefined) byAgent.set(agent, new Set([session]));
+      else own.add(session);
+      return session;
+    },
+    find(id, agent, scope) {
+      const session = byId.get(id);
+      if (session === undefined || session.caller.agent !== agent || !sameScope(session.scope, scope)) return undefined;
+      session.usedAt = clock.monotonic();
+      return session;
+    },
+    end,
+    endAgent(agent) {
+      for (const session of byAgent.get(agent) ?? []) end(session);
+    },
+    endIdle() {
+      const before = clock.monotonic() - limits.idleMs;
+      for (const session of byId.values()) {
+        if (session.usedAt <= before && session.calls.size === 0 && session.stream === undefined) end(session);
+      }
+    },
+    all: () => byId.values(),
+    size: () => byId.size,
+  };
+
+  /** One with an open stream is only taken when all have one: its client is probably there. One with a call in flight never is. */
+  function endLongestIdle(candidates: Iterable<Session>): boolean {
+    let oldest: Session | undefined;
+    for (const session of candidates) {
+      if (session.calls.size === 0 && (oldest === undefined || idleBefore(session, oldest))) oldest = session;
+    }
+    if (oldest === undefined) return false;
+    end(oldest);
+    return true;
+  }
+}
+
+function idleBefore(one: Session, other: Session): boolean {
+  const listens = one.stream !== undefined;
+  if (listens !== (other.stream !== undefined)) return !listens;
+  return one.usedAt < other.usedAt;
+}
+
+function sameScope(one: ToolScope, other: ToolScope): boolean {
+  if (one === other) return true;
+  if (one.kind === 'upstream') return other.kind === 'upstream' && one.upstream === other.upstream;
+  if (one.kind === 'toolset') return other.kind === 'toolset' && one.toolset === other.toolset;
+  return one.kind === other.kind;
+}

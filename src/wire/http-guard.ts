@@ -1,0 +1,47 @@
+// The first question of a TCP door: was it meant for us? Exact Host against DNS rebinding, exact Origin against pages of other sites
+// (MCP transports, "Security Warning"). There is no CORS: a browser page is served only from an origin somebody configured.
+import type { IncomingMessage } from 'node:http';
+import type { DoorRefusal } from './http-exchange.ts';
+
+export interface Guard {
+  /** `undefined` when the request may go on. `malformed` is RFC 9112 §3.2: more than one Host. */
+  check(request: IncomingMessage): DoorRefusal | 'malformed' | undefined;
+}
+
+/**
+ * `hosts`: names without a port stand for this `port` (a bare name too where that is 80), entries with a port are taken as they are.
+ * IPv6 addresses stand in brackets. `origins`: whole origins such as `https://console.example`; a request without Origin passes.
+ */
+export function createGuard(port: number, hosts: readonly string[], origins: readonly string[]): Guard {
+  const authorities = new Set(hosts.flatMap((host) => authoritiesOf(host.toLowerCase(), port)));
+  const known = new Set(origins);
+  return {
+    check({ headers, rawHeaders }) {
+      const { host = '', origin } = headers;
+      if (!authorities.has(host) && !authorities.has(host.toLowerCase())) return { reason: 'wrong_host', host: shown(host) };
+      if (hostCount(rawHeaders) !== 1) return 'malformed';
+      if (origin !== undefined && !known.has(origin)) return { reason: 'wrong_origin', origin: shown(origin) };
+      return undefined;
+    },
+  };
+}
+
+function authoritiesOf(host: string, port: number): string[] {
+  if (/:\d+$/.test(host)) return [host];
+  return port === 80 ? [host, `${host}:80`] : [`${host}:${port}`];
+}
+
+/** Node keeps the first of several Host headers and drops the others unsaid. */
+function hostCount(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
+
+/** A stranger's text, fit for a record. */
+function shown(text: string): string {
+  return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 128);
+}

@@ -1,0 +1,90 @@
+// The gateway as a face sees it, without one: tools that do what their name says. Keeps the traps of the real one: a cancelled call
+// rejects with `fleet.cancelled`, progress may come in the same turn as the result, and a result is a text nobody may touch.
+import type { AgentCaller } from '../../src/kernel/caller.ts';
+import type { Dispatch, ToolAnswer, ToolCall } from '../../src/kernel/dispatch.ts';
+import { AppError } from '../../src/kernel/errors.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Operation } from '../../src/kernel/operation.ts';
+
+export type FakeTool = (call: ToolCall, caller: AgentCaller) => Promise<ToolAnswer>;
+
+export interface FakeDispatch extends Dispatch {
+  readonly calls: { readonly caller: AgentCaller; readonly call: ToolCall }[];
+  readonly refusals: { readonly door: string; readonly reason: string; readonly facts: JsonObject }[];
+  /** Ids of calls (their `n` argument) whose signal was aborted. */
+  readonly cancelled: unknown[];
+  listed: readonly string[];
+  readonly tools_: Map<string, FakeTool>;
+  change(): void;
+  listeners(): number;
+}
+
+export function toolText(name: string): string {
+  return `{"name":"${name}","inputSchema":{"type":"object"},"x-unknown":[1.0,  "kept"]}`;
+}
+
+const operation = { name: 'fake.look' } as Operation;
+
+export function createFakeDispatch(): FakeDispatch {
+  const listeners = new Set<() => void>();
+  const tools = new Map<string, FakeTool>([
+    [
+      'up__echo',
+      async ({ args }) => ({
+        kind: 'upstream',
+        result: `{"content":[{"type":"text","text":${JSON.stringify(JSON.stringify(args))}}]}`,
+      }),
+    ],
+    ['up__fails', async () => ({ kind: 'upstream_error', error: '{"code":-32050,"message":"own words","data":{"deep":[1]}}' })],
+    ['up__hangs', hangs],
+    ['up__progress', progress],
+    ['scopegate_can_i', async ({ args }) => ({ kind: 'operation', operation, output: { decision: 'allow', asked: args ?? null } })],
+    ['up__breaks', () => Promise.reject(new Error('connect ECONNREFUSED /var/secret.sock'))],
+  ]);
+  const fake: FakeDispatch = {
+    calls: [],
+    refusals: [],
+    cancelled: [],
+    listed: ['scopegate_can_i', 'up__echo', 'up__hangs', 'up__progress'].map(toolText),
+    tools_: tools,
+    operations: [],
+    tools: () => fake.listed,
+    async callTool(caller, call) {
+      fake.calls.push({ caller, call });
+      const tool = tools.get(call.name);
+      if (tool === undefined) throw new AppError('invalid', 'gateway.unknown_tool', `Unknown tool '${call.name}'`);
+      call.signal.addEventListener('abort', () => fake.cancelled.push(call.args?.['n']));
+      return tool(call, caller);
+    },
+    operate: () => Promise.reject(new AppError('denied', 'gateway.not_reachable', 'not at this door')),
+    prepare: () => Promise.reject(new AppError('denied', 'gateway.not_reachable', 'not at this door')),
+    onToolsChanged(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    refused: (door, reason, facts) => void fake.refusals.push({ door, reason, facts }),
+    change() {
+      for (const listener of listeners) listener();
+    },
+    listeners: () => listeners.size,
+  };
+  return fake;
+}
+
+/** Never answers by itself. */
+function hangs({ signal }: ToolCall): Promise<ToolAnswer> {
+  const { promise, reject } = Promise.withResolvers<ToolAnswer>();
+  signal.addEventListener('abort', () => reject(new AppError('unavailable', 'fleet.cancelled', 'The call was cancelled.')));
+  return promise;
+}
+
+/** `n` notices and the result, all in one turn of the event loop: what an upstream does that writes them in one chunk. */
+function progress({ args, onProgress }: ToolCall): Promise<ToolAnswer> {
+  const { promise, resolve } = Promise.withResolvers<ToolAnswer>();
+  setImmediate(() => {
+    const total = Number(args?.['n'] ?? 3);
+    for (let step = 1; step <= total; step += 1) onProgress?.({ progress: step, total, message: `step ${step}` });
+    resolve({ kind: 'upstream', result: '{"content":[{"type":"text","text":"done"}]}' });
+  });
+  return promise;
+}
