@@ -74,8 +74,15 @@ export interface AuditRecord {
   readonly sealed?: Readonly<Record<string, string>>;
   /** On `call.outcome`: the id of its intent. */
   readonly intent?: string;
+  /** When the change was committed, where the log could only catch up later (a crash, a full disk). */
+  readonly committedAt?: number;
 }
 
-export type AuditErrorCode = 'audit.unavailable' | 'audit.locked' | 'audit.not_found';
+export type AuditErrorCode =
+  | 'audit.unavailable' // nothing can be recorded now
+  | 'audit.locked' // what is on disk is not what was signed
+  | 'audit.not_found'
+  | 'audit.bad_entry' // a record no log can hold
+  | 'audit.bad_path'; // where an export cannot go
 
 export type AuditFact = Json;

@@ -1,0 +1,66 @@
+// The two records of a call: the intent before its effect, the outcome after. Knows nothing of calls.
+import { AppError } from '../../kernel/errors.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Clock } from '../../kernel/ports.ts';
+import type { Backlog } from './backlog.ts';
+import type { AuditEntry, Grade, Outcome } from './model.ts';
+import type { Drafter } from './record.ts';
+import type { Writer } from './writer.ts';
+
+/** An intent on the record; its effect may start now. */
+export interface Intent {
+  readonly id: string;
+  /**
+   * Writes the second record, `call.outcome` with the outcome among its facts; never throws. While the log is unavailable it waits
+   * in memory; if the process ends first, the next start records `unknown`. Only the first call counts.
+   */
+  close(outcome: Outcome, facts?: JsonObject, sealed?: Readonly<Record<string, string>>): void;
+}
+
+export interface Intents {
+  open(entry: AuditEntry, grade: Grade): Intent | Promise<Intent>;
+  /** Closes as `unknown` what a crash left open; id → actor. */
+  closeUnknown(left: ReadonlyMap<string, string>): void;
+}
+
+export function createIntents(deps: { clock: Clock; drafter: Drafter; writer: Writer; backlog: Backlog }): Intents {
+  const { clock, drafter, writer, backlog } = deps;
+
+  function outcome(id: string, entry: Omit<AuditEntry, 'event'>): void {
+    let draft = drafter.draft({ event: 'call.outcome', ...entry }, id);
+    try {
+      writer.check(draft);
+    } catch {
+      // The call did run: its outcome is recorded even where the facts about it cannot be.
+      draft = drafter.draft(
+        { event: 'call.outcome', actor: entry.actor, facts: { outcome: entry.facts?.['outcome'] ?? null, unrecordable: true } },
+        id,
+      );
+    }
+    backlog.deliver(draft, Math.floor(clock.now()), () => undefined);
+  }
+
+  return {
+    open(entry, grade) {
+      if (entry.event !== 'call.intent') {
+        // A start knows open intents by their event.
+        throw new AppError('internal', 'audit.bad_entry', `an intent is a call.intent, not ${entry.event}`);
+      }
+      const draft = drafter.draft(entry);
+      writer.append(draft);
+      let closed = false;
+      const intent: Intent = {
+        id: draft.id,
+        close(result: Outcome, facts?: JsonObject, sealed?: Readonly<Record<string, string>>) {
+          if (closed) return;
+          closed = true;
+          outcome(draft.id, { actor: entry.actor, facts: { ...facts, outcome: result }, ...(sealed && { sealed }) });
+        },
+      };
+      return grade === 'written' ? intent : writer.sync().then(() => intent);
+    },
+    closeUnknown(left) {
+      for (const [id, actor] of left) outcome(id, { actor, facts: { outcome: 'unknown' } });
+    },
+  };
+}
