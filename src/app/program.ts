@@ -30,16 +30,18 @@ export async function runProgram(program: Program): Promise<void> {
     process.exit(1);
   });
   const home = homeOf(program.environment);
+  const person = openTerminal();
   const cli: Cli = {
     out: (text) => void process.stdout.write(`${text}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
-    person: openTerminal(),
+    person,
     daemon: createDaemonClient({ socketPath: socketOf(home), home }),
     keyring: operatorKeyringOf(home, program.environment),
     now: () => Date.now(),
   };
   const argv = program.argv[0] === '--version' ? ['version', ...program.argv.slice(1)] : program.argv;
   const code = await runCommandLine(argv, programCommands(program, home), cli, reportUnexpected);
+  person?.release();
   // What was written must have left before the process does; the callback also comes for a pipe that nobody reads any more.
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
 }

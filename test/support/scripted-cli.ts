@@ -42,7 +42,7 @@ export function scriptCli({
     const next = left.shift();
     return next === undefined ? Promise.reject(new AppError('denied', 'cli.interrupted', 'interrupted')) : Promise.resolve(next);
   };
-  const person: Person = { ask: answer, askHidden: (prompt) => answer(`hidden ${prompt}`) };
+  const person: Person = { ask: answer, askHidden: (prompt) => answer(`hidden ${prompt}`), release: () => undefined };
   const keyring: OperatorKeyring = {
     path: '/home/keys/operator.json',
     exists: () => Promise.resolve(operator !== undefined),
@@ -80,11 +80,10 @@ export function scriptCli({
 function lineInMemory(dispatch: Dispatch): DaemonLine {
   const door = createLocalDoor({ dispatch, log: silentLog(), status: () => ({ pid: 1 }) });
   async function ask(path: string, body?: object): Promise<unknown> {
-    const response = await door.request(path, {
-      ...(body === undefined
-        ? {}
-        : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
+    const response = await door.request(
+      path,
+      body === undefined ? {} : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
+    );
     const answer = (await response.json()) as { error?: { kind: ErrorKind; code: string; message: string; hint?: string } };
     const { error } = answer;
     if (error === undefined) return answer;

@@ -84,6 +84,26 @@ export function smallOperations(
         return Promise.resolve({ ok: name !== 'wrong' });
       },
     }),
+    defineOperation<{ name: string }, { agent: string; token: string }>({
+      name: 'agents.add',
+      summary: 'Add an agent.',
+      input: z.strictObject({ name: z.string() }),
+      output: z.strictObject({ agent: z.string(), token: z.string() }),
+      effect: 'change',
+      access: 'operator',
+      command: { words: 'agent add', positionals: ['name'] },
+      run: ({ name }) => Promise.resolve({ agent: name, token: 'token-shown-once' }),
+    }),
+    defineOperation<{ name: string; command: string[] }, object>({
+      name: 'upstreams.add',
+      summary: 'Add an upstream.',
+      input: z.strictObject({ name: z.string(), command: z.array(z.string()).min(1) }),
+      output: z.looseObject({}),
+      effect: 'change',
+      access: 'operator',
+      command: { words: 'upstream add', positionals: ['name'], rest: 'command' },
+      run: ({ name, command }) => Promise.resolve({ added: name, command }),
+    }),
     defineOperation<object, object>({
       name: 'notes.mine',
       summary: 'For agents only.',

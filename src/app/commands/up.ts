@@ -1,5 +1,5 @@
 // `sallyport up`: the daemon in the foreground. Prints where to connect, seats the operator on an empty home, stops on a signal.
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Command, Invocation } from '../../faces/cli/command.ts';
 import type { Cli } from '../../faces/cli/ports.ts';
@@ -7,7 +7,7 @@ import { AppError } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/ports.ts';
 import { createLog } from '../../platform/log.ts';
 import { clientConfig } from '../client-config.ts';
-import { readSettings, type Settings } from '../config.ts';
+import { homeOf, readSettings, type Settings } from '../config.ts';
 import { guideFirstRun } from '../first-run.ts';
 import type { OperatorKeyFileAt } from '../operator-keyring.ts';
 import { removeRunFile, runningDaemon, writeRunFile } from '../run-file.ts';
@@ -58,12 +58,12 @@ export function upCommand(deps: UpDeps): Command {
 async function up(deps: UpDeps, { given, json }: Invocation, cli: Cli): Promise<number> {
   const stop = listenForStop();
   const { agent_port: agentPort, human_port: humanPort } = input.parse(given);
+  await makeHome(homeOf(deps.environment));
   const settings = readSettings(deps.environment, {
     ...(agentPort === undefined ? {} : { agentPort }),
     ...(humanPort === undefined ? {} : { humanPort }),
   });
   await assertAlone(settings.home);
-  await makeHome(settings.home);
   const log = createLog({ level: settings.logLevel, stream: process.stderr });
 
   const daemon = await deps.startDaemon(settings, log);
@@ -78,6 +78,7 @@ async function up(deps: UpDeps, { given, json }: Invocation, cli: Cli): Promise<
     } else if (!json && !stop.isAsked()) {
       cli.out(clientConfig(daemon.agentUrl, undefined));
     }
+    person?.release();
     log.info('stopping', { reason: await stop.asked });
   } finally {
     await daemon.close();
@@ -113,9 +114,11 @@ async function assertAlone(home: string): Promise<void> {
 async function makeHome(home: string): Promise<void> {
   try {
     await mkdir(home, { recursive: true, mode: 0o700 });
+    // What is in it is nobody else's business, whatever the folder was before.
+    await chmod(home, 0o700);
   } catch (thrown) {
     const { code = 'unknown error' } = thrown as NodeJS.ErrnoException;
-    throw new AppError('unavailable', 'daemon.no_home', `the home ${home} cannot be made (${code})`, {
+    throw new AppError('unavailable', 'daemon.no_home', `the home ${home} cannot be used (${code})`, {
       hint: 'Set SALLYPORT_HOME to a folder that you own.',
       cause: thrown,
     });

@@ -10,6 +10,8 @@ export interface Person {
   ask(prompt: string): Promise<string>;
   /** The same without echo. */
   askHidden(prompt: string): Promise<string>;
+  /** After the last question: the terminal behaves as usual again. */
+  release(): void;
 }
 
 /** The running daemon over its local socket. Every method rejects with AppError; `daemon.absent` when none runs. */
