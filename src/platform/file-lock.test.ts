@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { lockFile, lockHome } from './file-lock.ts';
@@ -27,7 +27,14 @@ async function contender(path: string): Promise<{ readonly child: ChildProcess; 
 test('[STORE-3] a home has one daemon: the second is refused and told the pid of the first', async () => {
   const run = join(newFolder(), 'run');
   const lock = lockHome(run);
-  expect(() => lockHome(run)).toThrow(expect.objectContaining({ kind: 'conflict', code: 'platform.locked' }));
+  expect(() => lockHome(run)).toThrow(
+    expect.objectContaining({
+      kind: 'conflict',
+      code: 'platform.locked',
+      message: `another daemon (pid ${process.pid}) already runs on the home ${dirname(run)}`,
+      hint: expect.stringContaining('sallyport down') as string,
+    }),
+  );
   const { said } = await contender(join(run, 'daemon.lock'));
   expect(said).toBe(`platform.locked another daemon (pid ${process.pid}) already runs on the test`);
   await lock.release();

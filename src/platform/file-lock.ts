@@ -67,5 +67,5 @@ export function lockFile(path: string, what: string): Lock {
 
 /** One daemon for each home. `runFolder` is the home's `run/`, made 0700 when missing. */
 export function lockHome(runFolder: string): Lock {
-  return lockFile(join(runFolder, 'daemon.lock'), `the home of ${runFolder}`);
+  return lockFile(join(runFolder, 'daemon.lock'), `the home ${dirname(runFolder)}`);
 }

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createLog } from './log.ts';
 import type { LogLevel } from './log.ts';
@@ -47,6 +48,14 @@ test('nothing in a line can command a terminal or start another line', () => {
   log.info('a\u001b[2Jb\n12:00:00 error forged', { 'k\u202e\u009b': 'v\r\n\u200b' });
   expect(lines).toHaveLength(1);
   expect(lines[0]?.slice(0, -1)).toMatch(/^[\u0020-\u007e]+$/);
+});
+
+test('a reader that goes away ends nothing', async () => {
+  const stream = new PassThrough();
+  const log = createLog({ level: 'info', stream });
+  stream.destroy(new Error('write EPIPE'));
+  await new Promise((resolve) => stream.once('close', resolve));
+  expect(() => log.info('into the void')).not.toThrow();
 });
 
 test('what is below the level is not written', () => {

@@ -12,7 +12,11 @@ export type LogLevel = (typeof logLevels)[number];
 export interface LogOptions {
   readonly level: LogLevel;
   /** Where lines go; drawn for a person when it is a terminal. */
-  readonly stream: { write(line: string): unknown; readonly isTTY?: boolean };
+  readonly stream: {
+    write(line: string): unknown;
+    on?(event: 'error', listener: () => void): unknown;
+    readonly isTTY?: boolean;
+  };
 }
 
 const ownFields = new Set(['time', 'level', 'message']);
@@ -34,6 +38,8 @@ function drawn(line: string): string {
 }
 
 export function createLog({ level, stream }: LogOptions): Log {
+  // Whoever read the log may go away (EPIPE); that must not end the daemon.
+  stream.on?.('error', () => {});
   const destination: DestinationStream = {
     write: (line: string) => void stream.write(stream.isTTY === true ? drawn(line) : line),
   };

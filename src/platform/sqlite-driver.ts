@@ -17,7 +17,7 @@ interface Waiter {
 
 interface Channel {
   readonly post: Post;
-  /** Asks for the last reply and lets the thread end. */
+  /** Closes the file and ends the thread. */
   close(): Promise<void>;
 }
 
@@ -86,6 +86,8 @@ export async function openSqliteWorker(data: SqliteWorkerData): Promise<Channel>
   return {
     post,
     async close() {
+      // Nothing is left to close of a thread that died.
+      if (ended !== undefined) return;
       const last = post({ on: 'writer', kind: 'close', sql: '', parameters: [], inTransaction: false });
       ended ??= new AppError('unavailable', 'platform.database_closed', 'the database is closed');
       await last;

@@ -123,6 +123,23 @@ test('a file that is no database is refused and left as it is', async () => {
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
+test('a damaged page is told as damage when it is read, never as data', async () => {
+  const path = join(newFolder(), 'state.db');
+  const before = await openPairs(path);
+  await before.transaction(async (tx) => {
+    for (let n = 0; n < 500; n += 1)
+      await tx
+        .insertInto('pairs')
+        .values({ n, half: 'x'.repeat(40) })
+        .execute();
+  });
+  await before.close();
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, 4_096 * 3);
+  writeFileSync(path, bytes);
+  await expect(countPairs(await openAt(path))).rejects.toMatchObject({ kind: 'unavailable', code: 'platform.database_corrupt' });
+});
+
 test('a place where no file can be is refused with what to check', async () => {
   await expect(createSqliteDatabase({ path: join(newFolder(), 'no', 'state.db') })).rejects.toMatchObject({
     code: 'platform.database_unusable',
@@ -144,6 +161,7 @@ test('when the thread dies, what waits and what comes later fail, and committed 
   });
   await expect(waiting).rejects.toMatchObject(failed);
   await expect(countPairs(db)).rejects.toMatchObject(failed);
+  await db.close();
   expect(await countPairs(await openAt(path))).toBe(1);
 });
 
