@@ -29,6 +29,7 @@ export async function runProgram(program: Program): Promise<void> {
     reportUnexpected(error);
     process.exit(1);
   });
+  tieToLauncher();
   const home = homeOf(program.environment);
   const person = openTerminal();
   const cli: Cli = {
@@ -59,6 +60,16 @@ export function programCommands(program: Omit<Program, 'argv'>, home: string): C
     operatorInitCommand(keyring),
     ...derived,
   ];
+}
+
+/** bin/sallyport.js on an older Node holds a channel to us: when it dies in any way, nobody waits for this command any more. */
+function tieToLauncher(): void {
+  if (process.channel === undefined) return;
+  // A daemon in the foreground listens too, and stops in order instead (stop-signal.ts).
+  process.on('disconnect', () => {
+    if (process.listenerCount('disconnect') === 1) process.exit(1);
+  });
+  process.channel.unref();
 }
 
 /** `sallyport audit query | head` ends when head has had enough; that is no failure of ours. */

@@ -18,7 +18,7 @@ async function run(...argv: string[]) {
 test('[CLI-1] without words, and for help, every command is listed', async () => {
   const help = await run();
   expect(help).toMatchObject({ code: 0, stderr: '' });
-  expect(help.stdout).toContain('note add    Add a note.');
+  expect(help.stdout).toContain('  note add      Add a note.');
   expect(help.stdout).toContain('Exit codes: 0 done, 1 failed, 2 the command line was wrong.');
   for (const argv of [['help'], ['--help'], ['-h']]) expect((await run(...argv)).stdout).toBe(help.stdout);
 });
@@ -83,6 +83,10 @@ test('[CLI-1] a refusal is exit code 1 with one line and a hint; with --json one
   expect(JSON.parse(stderr)).toEqual({
     error: { kind: 'denied', code: 'notes.denied', message: 'refused: x', hint: 'Do it otherwise.' },
   });
+});
+
+test('ls and list, rm and remove are the same word', async () => {
+  expect(await run('note', 'ls', '--json')).toMatchObject({ code: 0, stdout: '[]' });
 });
 
 test('a --json after -- belongs to the other command', async () => {

@@ -52,10 +52,18 @@ async function runWords(argv: readonly string[], commands: readonly Command[], c
   return command.run(parsed.invocation, cli);
 }
 
+/** People coming from other programs type either. */
+const synonyms: Readonly<Record<string, string>> = { list: 'ls', remove: 'rm' };
+
+function same(typed: string | undefined, word: string | undefined): boolean {
+  if (typed === undefined || word === undefined) return false;
+  return typed === word || (synonyms[typed] ?? typed) === (synonyms[word] ?? word);
+}
+
 /** The command with the most words that the line begins with. */
 function commandNamed(argv: readonly string[], commands: readonly Command[]): Command | undefined {
   return commands
-    .filter((command) => command.words.every((word, at) => argv[at] === word))
+    .filter((command) => command.words.every((word, at) => same(argv[at], word)))
     .sort((a, b) => b.words.length - a.words.length)[0];
 }
 
@@ -64,7 +72,7 @@ function prefixOf(argv: readonly string[], commands: readonly Command[]): readon
   let length = 0;
   while (
     length < argv.length &&
-    commands.some((command) => argv.slice(0, length + 1).every((word, at) => command.words[at] === word))
+    commands.some((command) => argv.slice(0, length + 1).every((word, at) => same(word, command.words[at])))
   ) {
     length += 1;
   }
@@ -74,7 +82,7 @@ function prefixOf(argv: readonly string[], commands: readonly Command[]): readon
 function unknownCommand(argv: readonly string[], prefix: readonly string[], commands: readonly Command[]): Error {
   const typed = argv.slice(0, prefix.length + 1).filter((word) => !word.startsWith('-'));
   const nextWords = commands
-    .filter((command) => prefix.every((word, at) => command.words[at] === word))
+    .filter((command) => prefix.every((word, at) => same(word, command.words[at])))
     .map((command) => command.words[prefix.length] ?? '');
   const wrong = typed[prefix.length];
   if (wrong === undefined) {

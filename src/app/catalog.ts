@@ -1,0 +1,43 @@
+// Every operation there is, in one list: the daemon builds it with real parts; help, reference pages and the golden catalog build
+// it with none, because what an operation declares is plain data and only running it touches a part.
+import type { Operation } from '../kernel/operation.ts';
+import { agentOperations } from '../features/agents/operations.ts';
+import { approvalOperations } from '../features/approvals/operations.ts';
+import { gatewayOperations } from '../features/gateway/operations.ts';
+import { grantOperations } from '../features/grants/operations.ts';
+import { operatorOperations } from '../features/operator/operations.ts';
+
+/** What the operations of each slice need. */
+export interface OperationParts {
+  readonly operator: Parameters<typeof operatorOperations>[0];
+  readonly agents: Parameters<typeof agentOperations>[0];
+  readonly grants: Parameters<typeof grantOperations>[0];
+  readonly approvals: Parameters<typeof approvalOperations>[0];
+  readonly gateway: Parameters<typeof gatewayOperations>[0];
+}
+
+/** In the order of a person's day: what waits, who is there, what is reached, what is allowed, what happened. */
+export function allOperations(parts: OperationParts): Operation[] {
+  return [
+    ...approvalOperations(parts.approvals),
+    ...agentOperations(parts.agents),
+    ...grantOperations(parts.grants),
+    ...operatorOperations(parts.operator),
+    ...gatewayOperations(parts.gateway),
+  ];
+}
+
+/** The same list with nothing behind it. Running one throws. */
+export function declaredOperations(): Operation[] {
+  return allOperations(absentPart('operation') as OperationParts);
+}
+
+/** May be passed on and taken apart, as a declaration does with its parts; using it for anything is a mistake that says so. */
+function absentPart(path: string): unknown {
+  return new Proxy(() => undefined, {
+    get: (_, name) => (typeof name === 'symbol' ? undefined : absentPart(`${path}.${name}`)),
+    apply() {
+      throw new Error(`${path} was used while operations are only declared`);
+    },
+  });
+}
