@@ -1,6 +1,10 @@
 // An approval: a question to a person about one exact thing. pending → approved | denied | expired; approved calls → used.
-import type { JsonObject } from '../../kernel/json.ts';
-import type { Guard } from '../policy/model.ts';
+// Pure: the state at an instant, the identity of a question, and the sentence that says what a yes would buy.
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { Digest } from '../../kernel/ports.ts';
+import { encodeHex } from '../../lib/base64url.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import { formatTtl, type Guard } from '../policy/model.ts';
 
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired';
 
@@ -19,7 +23,6 @@ export interface Approval {
   readonly reason: string;
   /** `call` only: exact arguments and the hash of the tool definition they go to. */
   readonly args?: JsonObject;
-  readonly argsHash?: string;
   readonly toolHash?: string;
   readonly ttlMs: number;
   readonly guards: readonly Guard[];
@@ -28,11 +31,81 @@ export interface Approval {
   readonly requestedAt: number;
   readonly expiresAt: number;
   readonly state: ApprovalState;
+  /** When it was approved or denied; of a pending or expired one absent. */
   readonly decidedAt?: number;
   /** A denial's words, for the agent. */
   readonly decisionReason?: string;
+  /** Approved `call` only: the one execution must start before this. */
+  readonly usableUntil?: number;
   /** `call` only: when the one execution was taken. */
   readonly usedAt?: number;
+  /** What proves the decision: facts of the operator's verified signature. */
+  readonly proof?: JsonObject;
+}
+
+/** What a call or request puts to a person. */
+export interface Question {
+  readonly agent: string;
+  readonly origin: Approval['origin'];
+  readonly capability: string;
+  readonly rule: string;
+  readonly reason: string;
+  readonly args?: JsonObject;
+  readonly toolHash?: string;
+  readonly ttlMs: number;
+  readonly guards: readonly Guard[];
+}
+
+/** A denial is repeated to the same question for so long, in milliseconds (DESIGN §5 Waiting). */
+export const denialMemoryMs = 10 * 60_000;
+
+/** Open approvals of one agent at a time (DESIGN §5 Waiting). */
+export const mostOpen = 5;
+
+/** What makes two questions the same. */
+export type QuestionParts = Pick<Approval, 'agent' | 'origin' | 'capability' | 'ttlMs' | 'guards'> &
+  Partial<Pick<Approval, 'args' | 'toolHash'>>;
+
+/**
+ * The identity of a question: hash of agent, origin, capability, exact arguments (none is not the same as empty), tool definition,
+ * ttl and guards. The reason is not in it: other words do not make another question.
+ */
+export function questionOf(parts: QuestionParts, digest: Digest): string {
+  const { agent, origin, capability, args = null, toolHash = null, ttlMs, guards } = parts;
+  return hashed(['question', agent, origin, capability, args, toolHash, ttlMs, guards], digest);
+}
+
+/** A call, as far as an approval is about it. */
+export interface CallParts {
+  readonly agent: string;
+  readonly capability: string;
+  readonly args?: JsonObject | undefined;
+  readonly toolHash?: string;
+}
+
+/** The identity of the call an approval of origin `call` buys, as the call itself knows it. */
+export function callOf(parts: CallParts, digest: Digest): string {
+  const { agent, capability, args = null, toolHash = null } = parts;
+  return hashed(['call', agent, capability, args, toolHash], digest);
+}
+
+function hashed(parts: Json, digest: Digest): string {
+  return encodeHex(digest.sha256(canonicalJson(parts)));
+}
+
+/** Nobody decided in time: true from the very instant, whether or not the row was closed yet. */
+export function stateAt(approval: Approval, now: number): ApprovalState {
+  return approval.state === 'pending' && approval.expiresAt <= now ? 'expired' : approval.state;
+}
+
+/** What a yes would buy, in the words the person signs. `windowMs`: how long after the decision a call may start. */
+export function purchase(approval: Approval, ttlMs: number, windowMs: number): string {
+  const { agent, capability, origin, guards } = approval;
+  if (origin === 'call') {
+    return `one execution of ${capability} by ${agent} with exactly these arguments, started within ${formatTtl(windowMs)} of the approval`;
+  }
+  const limit = guards.length === 0 ? 'any arguments' : 'any arguments that satisfy its guards';
+  return `a grant for ${capability} to ${agent} for ${formatTtl(ttlMs)} with ${limit}`;
 }
 
 export type ApprovalErrorCode =
@@ -42,4 +115,7 @@ export type ApprovalErrorCode =
   | 'approvals.too_many' // 5 open per agent
   | 'approvals.rate_limited'
   | 'approvals.pending'
-  | 'approvals.denied';
+  | 'approvals.denied'
+  | 'approvals.bad_ttl' // --ttl only shortens, and only a grant has one
+  | 'approvals.unproved' // a decision without the facts of its signature
+  | 'approvals.locked'; // a stored approval cannot be read

@@ -1,0 +1,177 @@
+// Yes or no: one commit of the decision, what it buys and its record, then everybody who waits is told. Never decides on its own:
+// each call carries the facts of a signature the gateway verified.
+import { AppError } from '../../kernel/errors.ts';
+import type { Transaction } from '../../kernel/database.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Clock } from '../../kernel/ports.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import type { Audit, Committed } from '../audit/audit.ts';
+import type { AuditEntry } from '../audit/model.ts';
+import type { Grants, StagedGrant } from '../grants/grants.ts';
+import type { Grant } from '../grants/model.ts';
+import { formatTtl, type Limits } from '../policy/model.ts';
+import { stateAt, type Approval } from './model.ts';
+import type { ApprovalStore } from './store.ts';
+
+/** What only this slice's own operations may do, each with the facts of a verified operator signature. */
+export interface Decisions {
+  /** The approval if it can be decided now; throws `approvals.not_found`, `approvals.not_pending`, `approvals.expired`. */
+  decidable(id: string): Promise<Approval>;
+  /** Milliseconds within which a call approved now must start. */
+  windowMs(approval: Approval): number;
+  /** Throws what the policy in force says against it. */
+  stillAsks(approval: Approval): Promise<void>;
+  /** The policy version a decision made now would be bound to. */
+  policyVersion(): string;
+  approve(
+    id: string,
+    ttlMs: number | undefined,
+    proof: JsonObject,
+  ): Promise<{ readonly approval: Approval; readonly grant?: Grant }>;
+  deny(id: string, reason: string, proof: JsonObject): Promise<Approval>;
+}
+
+interface DecisionDeps {
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly grants: Grants;
+  readonly limits: (agent: string) => Pick<Limits, 'approvalTtlMs'>;
+  readonly policyVersion: () => string;
+  readonly stillAsks: (approval: Approval) => Promise<void> | void;
+  readonly store: ApprovalStore;
+  readonly settle: (approval: Approval) => void;
+}
+
+interface Decided {
+  readonly approval: Approval;
+  readonly staged?: StagedGrant;
+}
+
+export function createDecisions({
+  audit,
+  clock,
+  grants,
+  limits,
+  policyVersion,
+  stillAsks,
+  store,
+  settle,
+}: DecisionDeps): Decisions {
+  const windowMs = ({ agent }: Approval): number => limits(agent).approvalTtlMs;
+
+  async function decidable(id: string): Promise<Approval> {
+    const approval = await store.get(id);
+    if (approval === undefined) {
+      throw new AppError('not_found', 'approvals.not_found', `There is no approval '${id}'.`, {
+        hint: 'List the open ones with: sallyport approvals list.',
+      });
+    }
+    if (stateAt(approval, clock.now()) === 'pending') return approval;
+    throw settled(approval, clock.now());
+  }
+
+  /** One commit; what it bought is there before whoever waits is woken. In doubt the row is read again, so that nobody waits in vain. */
+  async function commit(id: string, work: (tx: Transaction) => Promise<Committed<Decided>>): Promise<Decided> {
+    let done: Decided;
+    try {
+      done = await audit.commit(work, { decision: true });
+    } catch (thrown) {
+      const row = await store.get(id).catch(() => undefined);
+      if (row !== undefined && row.state !== 'pending') settle(row);
+      throw thrown;
+    }
+    done.staged?.publish();
+    settle(done.approval);
+    return done;
+  }
+
+  async function keep(tx: Transaction, approval: Approval, now: number): Promise<void> {
+    if (await store.decide(tx, approval, now)) return;
+    throw new AppError('conflict', 'approvals.not_pending', `The approval ${approval.id} was decided or expired meanwhile.`, {
+      hint: `See what became of it: sallyport approvals show ${approval.id}`,
+    });
+  }
+
+  return {
+    decidable,
+    windowMs,
+    policyVersion,
+    stillAsks: async (approval) => stillAsks(approval),
+
+    async approve(id, ttlMs, proof) {
+      const asked = await decidable(id);
+      const granted = shortened(asked, ttlMs);
+      // Read before the policy is asked: should another text come into force meanwhile, the approval is bound to the old one.
+      const version = policyVersion();
+      await stillAsks(asked);
+      const { approval, staged } = await commit(id, async (tx) => {
+        const now = clock.now();
+        const approval: Approval = {
+          ...asked,
+          ...(asked.origin === 'call' && { usableUntil: now + windowMs(asked) }),
+          state: 'approved',
+          decidedAt: now,
+          policyVersion: version,
+          proof,
+        };
+        await keep(tx, approval, now);
+        const entry = recordOf('approval.approved', approval, { ttl_ms: granted, policy: version });
+        if (asked.origin === 'call') return { value: { approval }, entries: [entry] };
+        const { agent, capability, rule } = asked;
+        const staged = await grants.stage(tx, { agent, capability, origin: 'human', rule, approvalId: id, ttlMs: granted });
+        return { value: { approval, staged }, entries: [entry, staged.entry] };
+      });
+      return staged === undefined ? { approval } : { approval, grant: staged.grant };
+    },
+
+    async deny(id, reason, proof) {
+      const asked = await decidable(id);
+      const { approval } = await commit(id, async (tx) => {
+        const now = clock.now();
+        const approval: Approval = { ...asked, state: 'denied', decidedAt: now, decisionReason: reason, proof };
+        await keep(tx, approval, now);
+        return { value: { approval }, entries: [recordOf('approval.denied', approval, {}, { decision_reason: reason })] };
+      });
+      return approval;
+    },
+  };
+}
+
+/** The ttl a grant will have. Throws `approvals.bad_ttl` (kind invalid) for a longer one, and for a call, which has none. */
+export function shortened({ origin, ttlMs }: Approval, wanted: number | undefined): number {
+  if (wanted === undefined) return ttlMs;
+  if (origin === 'call') {
+    throw new AppError('invalid', 'approvals.bad_ttl', 'This approval buys one execution, which has no ttl to shorten.', {
+      hint: 'Leave --ttl out.',
+    });
+  }
+  if (wanted <= ttlMs) return wanted;
+  throw new AppError('invalid', 'approvals.bad_ttl', `--ttl only shortens: ${formatTtl(ttlMs)} was asked for.`, {
+    hint: `Leave --ttl out, or give less than ${formatTtl(ttlMs)}. For more, the agent has to ask again.`,
+  });
+}
+
+function settled(approval: Approval, now: number): AppError {
+  const { id, state, decidedAt, expiresAt } = approval;
+  if (stateAt(approval, now) === 'expired') {
+    const at = new Date(expiresAt).toISOString();
+    return new AppError('conflict', 'approvals.expired', `The approval ${id} expired at ${at}; it cannot be decided any more.`, {
+      hint: 'The agent has to ask again.',
+    });
+  }
+  const at = new Date(decidedAt ?? expiresAt).toISOString();
+  return new AppError('conflict', 'approvals.not_pending', `The approval ${id} was ${state} at ${at} already.`, {
+    hint: `See it with: sallyport approvals show ${id}`,
+  });
+}
+
+function recordOf(event: AuditEntry['event'], approval: Approval, more: JsonObject, sealed?: AuditEntry['sealed']): AuditEntry {
+  const { id, agent, capability, origin, toolHash, args, proof = {} } = approval;
+  const facts = { approval: id, agent, capability, origin, ...more, proof };
+  return {
+    event,
+    actor: 'operator',
+    facts: toolHash === undefined ? facts : { ...facts, tool_hash: toolHash },
+    sealed: { ...sealed, ...(args === undefined ? {} : { args: canonicalJson(args) }) },
+  };
+}

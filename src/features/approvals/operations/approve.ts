@@ -1,0 +1,64 @@
+// approve: the person's yes. What is signed is everything the decision stands on, in the words of what it buys.
+import { z } from 'zod';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { defineOperation } from '../../../kernel/operation.ts';
+import { formatTtl, parseTtl } from '../../policy/model.ts';
+import { shortened, type Decisions } from '../decisions.ts';
+import { purchase } from '../model.ts';
+import { approvalId, proofOf, toShown } from '../views.ts';
+
+const input = z.strictObject({
+  id: approvalId,
+  ttl: z.string().max(16).optional().describe("A shorter life for the grant, '<n>s', '<n>m' or '<n>h'; it only shortens."),
+});
+
+const output = z.strictObject({
+  approval_id: z.string(),
+  state: z.literal('approved'),
+  agent: z.string(),
+  capability: z.string(),
+  grant_id: z.string().optional(),
+  expires_at: z.string().optional().describe('When the grant ends.'),
+  usable_until: z.string().optional().describe('Before this the approved call must start.'),
+});
+
+export function approveOperation({ approvals }: { readonly approvals: Decisions }) {
+  return defineOperation<z.infer<typeof input>, z.infer<typeof output>>({
+    name: 'approvals.approve',
+    summary: 'Approve one request: the exact call once, or the grant for its ttl.',
+    input,
+    output,
+    effect: 'change',
+    access: 'operator',
+    command: { words: 'approve', positionals: ['id'] },
+
+    async shown({ id, ttl }): Promise<JsonObject> {
+      const approval = await approvals.decidable(id);
+      const ttlMs = shortened(approval, parsed(ttl));
+      await approvals.stillAsks(approval);
+      return {
+        decision: 'approve',
+        buys: purchase(approval, ttlMs, approvals.windowMs(approval)),
+        ...(approval.origin === 'request' && { ttl: formatTtl(ttlMs) }),
+        ...toShown(approval, approvals.policyVersion()),
+      };
+    },
+
+    async run({ id, ttl }, context) {
+      const { approval, grant } = await approvals.approve(id, parsed(ttl), proofOf(context));
+      const { agent, capability, usableUntil } = approval;
+      return {
+        approval_id: id,
+        state: 'approved',
+        agent,
+        capability,
+        ...(grant && { grant_id: grant.id, expires_at: new Date(grant.expiresAt).toISOString() }),
+        ...(usableUntil !== undefined && { usable_until: new Date(usableUntil).toISOString() }),
+      };
+    },
+  });
+}
+
+function parsed(ttl: string | undefined): number | undefined {
+  return ttl === undefined ? undefined : parseTtl(ttl);
+}
