@@ -41,6 +41,7 @@ export async function openOrCreateKey(
 }
 
 async function unlockAsking(keyring: OperatorKeyFileAt, person: Person, note: Cli['note']): Promise<UnlockedOperatorKey> {
+  note(`The operator key ${keyring.path} has no seat in this installation yet; its passphrase seats it.`);
   return repeated(note, async () => keyring.unlock(await person.askHidden('Operator passphrase: ')));
 }
 
