@@ -83,10 +83,12 @@ export interface ChildExit {
 /** A supervised child: own process group, tied to the life of this process. Frames are lines without their newline. */
 export interface Child {
   readonly pid: number;
-  /** False once the pipe is full or closed; the frame is queued unless closed. */
+  /** False once the pipe is full; the frame is queued. Throws `process.closed`, or `process.backed_up` when too much is queued. */
   writeLine(line: string): boolean;
   onLine(listener: (line: string) => void): void;
   onStderr(listener: (text: string) => void): void;
+  /** A line of stdout was dropped: longer than the bound, or not UTF-8. */
+  onFault(listener: (fault: 'oversize' | 'encoding') => void): void;
   readonly exited: Promise<ChildExit>;
   /** Close stdin, SIGTERM the group, after `graceMs` SIGKILL it; resolves when the group is gone. */
   stop(graceMs: number): Promise<void>;
