@@ -9,7 +9,7 @@ import { createAudit, type AuditDeps, type AuditLog } from '../../src/features/a
 import type { AuditRecord } from '../../src/features/audit/model.ts';
 import { parseRecord } from '../../src/features/audit/record.ts';
 import { scanLog } from '../../src/features/audit/scan.ts';
-import type { Database } from '../../src/kernel/database.ts';
+import type { Database, Migration } from '../../src/kernel/database.ts';
 import type { Log } from '../../src/kernel/ports.ts';
 import { createDigest, createEntropy, createVerifier, signerFromSeed } from '../../src/platform/crypto.ts';
 import { openDatabase } from '../../src/platform/database.ts';
@@ -32,11 +32,12 @@ export interface AuditHome {
   path(...parts: string[]): string;
 }
 
-export async function createAuditHome(given?: Database): Promise<AuditHome> {
+/** `more`: migrations of other slices that keep their rows in the same database. */
+export async function createAuditHome(given?: Database, more: readonly Migration[] = []): Promise<AuditHome> {
   const scratch = fs.mkdtempSync(join(tmpdir(), 'sallyport-audit-'));
   const folder = join(scratch, 'audit');
   const db = given ?? (await openDatabase('sqlite::memory:'));
-  await db.migrate(auditMigrations);
+  await db.migrate([...auditMigrations, ...more]);
   let clock = createFakeClock();
   let files = createFaultyFiles();
   let audit: AuditLog | undefined;

@@ -14,8 +14,6 @@ interface ExpiryDeps {
 
 /** After a failed commit, in milliseconds. */
 const retryMs = 30_000;
-/** A timer holds 31 bits of milliseconds; longer waits are made of several. */
-const longestTimerMs = 2 ** 31 - 1;
 
 export interface Expiry {
   /** Closes the approval at its `expiresAt` unless it was decided. */
@@ -32,12 +30,13 @@ export function createExpiry({ audit, clock, store, settle, wake }: ExpiryDeps):
   function arm(approval: Approval, ms: number): void {
     if (closed) return;
     timers.get(approval.id)?.();
-    const timer = clock.after(Math.min(Math.max(ms, 0), longestTimerMs), () => void due(approval));
+    const timer = clock.after(Math.max(ms, 0), () => void due(approval));
     timers.set(approval.id, timer);
   }
 
   async function due(approval: Approval): Promise<void> {
     timers.delete(approval.id);
+    // Timers run on a clock that is never set; `expiresAt` is of one that is.
     const left = approval.expiresAt - clock.now();
     if (left > 0) return arm(approval, left);
     const expired: Approval = { ...approval, state: 'expired' };
