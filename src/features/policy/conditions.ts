@@ -66,3 +66,12 @@ function hintCondition(hints: HintCondition): Condition {
     return wanted.every(([name, value]) => actual[name] === value) ? 'yes' : 'no';
   };
 }
+
+/** `one` holds in every circumstance in which `other` holds: its conditions are some of the other's. */
+export function holdsWhenever(one: Pick<Rule, 'guard' | 'hints'>, other: Pick<Rule, 'guard' | 'hints'>): boolean {
+  const within = (some: object | undefined, all: object | undefined): boolean =>
+    Object.entries(some ?? {}).every(
+      ([name, value]) => all !== undefined && Object.hasOwn(all, name) && (all as Record<string, unknown>)[name] === value,
+    );
+  return within(one.guard, other.guard) && within(one.hints, other.hints);
+}

@@ -14,6 +14,8 @@ export type ParsedPolicy =
   | { readonly ok: false; readonly findings: readonly Finding[] };
 
 const limitKeys = ['max_ttl', 'deny', 'rate_limit', 'approval_ttl', 'max_lease_total', 'max_inline_bytes'] as const;
+/** Rules are compared with each other when a policy is checked. */
+const maxEntries = 2_000;
 const agentId = /^(?:\*|[a-z0-9*][a-z0-9_.*-]{0,63})$/;
 
 export function parsePolicy(text: string): ParsedPolicy {
@@ -39,7 +41,12 @@ function readFile(yaml: YamlText): PolicyFile | undefined {
     const section = readSection(yaml, id, member);
     if (section !== undefined) sections.push(section);
   }
-  return { sections, limits: readLimits(yaml, top.get('limits'), 'the global limits') };
+  const limits = readLimits(yaml, top.get('limits'), 'the global limits');
+  const entries =
+    limits.deny.length + sections.reduce((sum, section) => sum + section.rules.length + section.limits.deny.length, 0);
+  if (entries > maxEntries)
+    yaml.fail(agents.key, `The policy has ${entries} rules and denies, more than ${maxEntries}.`, 'Use patterns.');
+  return { sections, limits };
 }
 
 function readSection(yaml: YamlText, id: string, { key, value }: Member): Section | undefined {

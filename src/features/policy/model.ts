@@ -51,6 +51,20 @@ export interface Limits {
   readonly maxInlineBytes: number;
 }
 
+/** contracts/gate.txt, scopegate_policy_summary. */
+export interface PolicyDigest {
+  readonly agentId: string;
+  readonly agent_found: boolean;
+  readonly default_ttl?: string;
+  readonly auto_approve: readonly string[];
+  readonly requires_approval: readonly string[];
+  readonly deny_globs: readonly string[];
+  readonly max_ttl?: string;
+  readonly approval_ttl?: string;
+  readonly rate_limit?: string;
+  readonly team: null;
+}
+
 export type PolicyErrorCode =
   | 'policy.bad_capability'
   | 'policy.bad_ttl'
@@ -58,8 +72,8 @@ export type PolicyErrorCode =
   | 'policy.missing' // no file on disk
   | 'policy.denied'
   | 'policy.locked'
-  | 'policy.unchanged' // nothing to adopt
-  | 'policy.changed'; // the file is not the one that was shown
+  | 'policy.unchanged'; // nothing to adopt
 
-// Later slices read and write durations in this grammar too, and see no other file of this one.
+// Later slices speak the capability language and its durations too, and see no other file of this slice.
+export { covers as capabilityCovers, meets as capabilityMeets, parseCapability, type Capability } from './capability.ts';
 export { formatTtl, parseTtl } from './ttl.ts';

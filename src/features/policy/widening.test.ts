@@ -52,7 +52,7 @@ const rules: fc.Arbitrary<Rule> = fc
     guard: guards,
     hints,
   })
-  .map((rule) => ({ ...rule, ...(rule.effect === 'deny' ? { ttlMs: undefined, redact: [] } : {}), place }) as Rule);
+  .map((rule) => ({ ...rule, ...(rule.effect === 'deny' ? { ttlMs: undefined, redact: [] } : {}), place }));
 
 const limits: fc.Arbitrary<StatedLimits> = fc.oneof(
   { weight: 2, arbitrary: fc.constant(noLimits) },

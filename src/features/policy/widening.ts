@@ -1,6 +1,7 @@
 // Whether a policy is provably never wider than another: for any agent, capability, arguments and hints it decides no more, for no
 // longer, with nothing less redacted. Compares structure and is conservative: what it cannot prove counts as wider (DESIGN invariant 4).
 import { covers, meets, type Pattern } from './capability.ts';
+import { holdsWhenever } from './conditions.ts';
 import { ruleText, type Deny, type PolicyFile, type Rule, type Section } from './document.ts';
 import { defaults } from './limits.ts';
 import { builtIns } from './reach.ts';
@@ -61,15 +62,6 @@ function lostDenies(before: PolicyFile, after: PolicyFile): string[] {
     .map(({ text, agents }) => `agents '${agents.text}': '${text}' is no longer denied`);
 }
 
-/** `one` holds in every circumstance in which `other` holds: its conditions are some of the other's. */
-function holdsWhenever(one: Pick<Rule, 'guard' | 'hints'>, other: Pick<Rule, 'guard' | 'hints'>): boolean {
-  const within = (some: object | undefined, all: object | undefined): boolean =>
-    Object.entries(some ?? {}).every(
-      ([name, value]) => all !== undefined && Object.hasOwn(all, name) && (all as Record<string, unknown>)[name] === value,
-    );
-  return within(one.guard, other.guard) && within(one.hints, other.hints);
-}
-
 interface Side {
   readonly rules: readonly Rule[];
   readonly defaultMs: number;
@@ -99,17 +91,19 @@ function widerRules(beforeSection: Section, afterSection: Section, file: PolicyF
 
   /** Some old rule let all of it pass at least as freely, and nothing that stood before that rule is gone. */
   function permittedBefore(rule: Rule, index: number): boolean {
-    return old.rules.some((base, at) => {
-      if (!covers(base.pattern, rule.pattern) || !holdsWhenever(base, rule)) return false;
-      const earlier = old.rules.slice(0, at + 1).filter(({ pattern }) => meets(pattern, rule.pattern));
-      const asks = rule.effect === 'allow' ? earlier.filter(({ effect }) => effect === 'ask') : [];
-      const longer = Math.min(rule.ttlMs ?? next.defaultMs, maxMs) > old.defaultMs;
-      const decidedByDefault = longer ? earlier.filter(({ ttlMs }) => ttlMs === undefined) : [];
-      return (
-        asks.every((ask) => blocked(ask) || standsBefore(index, ask, ({ effect }) => effect === 'ask')) &&
-        decidedByDefault.every((other) => blocked(other) || standsBefore(index, other, () => true))
-      );
-    });
+    // The first such rule is the best: a later one has all that stands before this one before it, and this one too.
+    const base = old.rules.findIndex(
+      ({ pattern, ...conditions }) => covers(pattern, rule.pattern) && holdsWhenever(conditions, rule),
+    );
+    if (base < 0) return false;
+    const earlier = old.rules.slice(0, base + 1).filter(({ pattern }) => meets(pattern, rule.pattern));
+    const asks = rule.effect === 'allow' ? earlier.filter(({ effect }) => effect === 'ask') : [];
+    const longer = Math.min(rule.ttlMs ?? next.defaultMs, maxMs) > old.defaultMs;
+    const decidedByDefault = longer ? earlier.filter(({ ttlMs }) => ttlMs === undefined) : [];
+    return (
+      asks.every((ask) => blocked(ask) || standsBefore(index, ask, ({ effect }) => effect === 'ask')) &&
+      decidedByDefault.every((other) => blocked(other) || standsBefore(index, other, () => true))
+    );
   }
 
   function standsBefore(index: number, old: Rule, fits: (rule: Rule) => boolean): boolean {

@@ -34,9 +34,8 @@ const disturbing = /(?![\n\t\r])\p{Cc}|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\
 const kindOf = (node: YamlNode): string => {
   if (isMap(node)) return 'a map';
   if (isSeq(node)) return 'a list';
-  return isScalar(node) && node.value !== null
-    ? `the ${typeof node.value} ${printable(String(node.value)).slice(0, 60)}`
-    : 'nothing';
+  const value: unknown = isScalar(node) ? node.value : null;
+  return value === null ? 'nothing' : `the ${typeof value} ${printable(JSON.stringify(value)).slice(0, 60)}`;
 };
 
 export function readYaml(text: string): YamlText {

@@ -1,0 +1,26 @@
+// policies.yaml as a file: there, not there, or there and unreadable. Never more of it in memory than a policy can have.
+import { asAppError } from '../../kernel/errors.ts';
+import type { Digest, Files } from '../../kernel/ports.ts';
+import { maxBytes } from './yaml-text.ts';
+
+export type DiskText =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+export async function readPolicyFile(files: Files, path: string): Promise<DiskText> {
+  try {
+    const size = await files.size(path);
+    if (size === undefined) return { kind: 'missing' };
+    if (size > maxBytes) return { kind: 'unreadable', reason: `it is larger than ${maxBytes} bytes` };
+    const text = await files.readText(path);
+    return text === undefined ? { kind: 'missing' } : { kind: 'text', text };
+  } catch (thrown) {
+    return { kind: 'unreadable', reason: asAppError(thrown).message };
+  }
+}
+
+/** Hex SHA-256 of the UTF-8 text: a policy's version. */
+export function hashOf(digest: Digest, text: string): string {
+  return Array.from(digest.sha256(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
