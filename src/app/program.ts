@@ -7,6 +7,7 @@ import type { Operation } from '../kernel/operation.ts';
 import { createDaemonClient } from '../platform/daemon-client.ts';
 import { openTerminal } from '../platform/terminal.ts';
 import { downCommand } from './commands/down.ts';
+import { mcpCommand } from './commands/mcp.ts';
 import { operatorInitCommand } from './commands/operator-init.ts';
 import { statusCommand } from './commands/status.ts';
 import { upCommand, type StartDaemon } from './commands/up.ts';
@@ -56,6 +57,7 @@ export function programCommands(program: Omit<Program, 'argv'>, home: string): C
     upCommand({ environment, keyring, startDaemon, commands: () => derived }),
     downCommand(home),
     statusCommand(home),
+    mcpCommand(environment),
     versionCommand(),
     operatorInitCommand(keyring),
     ...derived,

@@ -21,16 +21,17 @@ export async function writeRunFile(home: string, file: RunFile): Promise<void> {
 
 /** Only the note of this process; another daemon's stays. */
 export async function removeRunFile(home: string, pid: number): Promise<void> {
-  if ((await read(home))?.pid === pid) await rm(pathOf(home), { force: true });
+  if ((await readRunFile(home))?.pid === pid) await rm(pathOf(home), { force: true });
 }
 
 /** The daemon that runs now; a note that a killed daemon left behind is recognised by its silent socket and ignored. */
 export async function runningDaemon(home: string): Promise<{ readonly pid: number | undefined } | undefined> {
   if (!(await answers(socketOf(home)))) return undefined;
-  return { pid: (await read(home))?.pid };
+  return { pid: (await readRunFile(home))?.pid };
 }
 
-async function read(home: string): Promise<RunFile | undefined> {
+/** The note as it lies there, of a daemon that may be gone. `undefined` when there is none that can be read. */
+export async function readRunFile(home: string): Promise<RunFile | undefined> {
   try {
     const file = JSON.parse(await readFile(pathOf(home), 'utf8')) as Partial<RunFile>;
     return typeof file.pid === 'number' && Number.isSafeInteger(file.pid) && file.pid > 1 ? (file as RunFile) : undefined;
