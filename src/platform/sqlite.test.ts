@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,6 +113,25 @@ test('a lock that another process keeps is an error that says so, and waiting fo
   other.exec('COMMIT');
   await write();
   expect(await countPairs(db)).toBe(1);
+});
+
+test('a statement after the transaction was rolled back beneath it does not commit by itself', async () => {
+  const db = await openPairs(join(newFolder(), 'state.db'));
+  const work = db.transaction(async (tx) => {
+    // As SQLite does on some errors.
+    await sql`rollback`.execute(tx);
+    await tx.insertInto('pairs').values({ n: 1, half: 'left' }).execute();
+  });
+  await expect(work).rejects.toMatchObject({ kind: 'internal', message: expect.stringContaining('rolled') as string });
+  expect(await countPairs(db)).toBe(0);
+});
+
+test('an idle database that nobody closed keeps no process alive', () => {
+  const path = JSON.stringify(join(newFolder(), 'state.db'));
+  const source = JSON.stringify(fileURLToPath(new URL('sqlite.ts', import.meta.url)));
+  const program = `import { createSqliteDatabase } from ${source}; await createSqliteDatabase({ path: ${path} });`;
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { timeout: 10_000 });
+  expect(status).toBe(0);
 });
 
 test('a file that is no database is refused and left as it is', async () => {
