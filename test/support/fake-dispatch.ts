@@ -32,7 +32,7 @@ export function createFakeDispatch(): FakeDispatch {
       'up__echo',
       async ({ args }) => ({
         kind: 'upstream',
-        result: `{"content":[{"type":"text","text":${JSON.stringify(JSON.stringify(args))}}]}`,
+        result: `{"content":[{"type":"text","text":${JSON.stringify(JSON.stringify(args ?? {}))}}]}`,
       }),
     ],
     ['up__fails', async () => ({ kind: 'upstream_error', error: '{"code":-32050,"message":"own words","data":{"deep":[1]}}' })],

@@ -70,7 +70,6 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'policy.missing': human('Tell the human that there is no policy file.'),
   'policy.locked': human('Tell the human that the policy is locked and has to be looked at.'),
   'policy.unchanged': 'misuse',
-  'policy.changed': 'misuse',
 
   'approvals.pending': { ...askFirst, step: 'Ask the human to approve it, then make the same call again with the same arguments.' },
   'approvals.denied': human('A human said no. Do not repeat it; go on without it, or tell the human why it is needed.'),

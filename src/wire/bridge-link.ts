@@ -1,0 +1,282 @@
+// The bridge's side of Streamable HTTP (2025 revisions): one session with the daemon, made again when the daemon forgot it, and its
+// notice stream. Hands over every message the daemon sends. Knows nothing of stdio.
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JsonObject } from '../kernel/json.ts';
+import type { Log } from '../kernel/ports.ts';
+import { connectionFault, statusFault } from './bridge-faults.ts';
+import { encodeNotification, encodeRequest, isObject, rpcCode } from './jsonrpc.ts';
+import { createEventReader } from './sse.ts';
+
+/** `url` is the whole address of the endpoint; a socket is asked for `path`, `/mcp` unless said otherwise. */
+export type DaemonAddress = { readonly url: string } | { readonly socketPath: string; readonly path?: string };
+
+/** Why a message could not be delivered or answered, as the error to give to who sent it. */
+export interface LinkFault {
+  readonly code: number;
+  readonly message: string;
+}
+
+export interface DaemonLink {
+  /** Posts the client's own initialize; its answer comes through `onMessage`. */
+  initialize(line: string, params: JsonObject): Promise<LinkFault | undefined>;
+  /** Posts a message and resolves when whatever answers it has been handed over. */
+  post(line: string, signal: AbortSignal): Promise<LinkFault | undefined>;
+  /** Keeps a notice stream open from now on. */
+  listen(): void;
+  /** Ends the session and every connection. */
+  close(): Promise<void>;
+}
+
+const maxEventLength = 1 << 28;
+const firstPauseMs = 500;
+const longestPauseMs = 15_000;
+/** What closing waits for the daemon to take the end of the session. */
+const goodbyeMs = 2_000;
+
+export function createDaemonLink(deps: {
+  readonly address: DaemonAddress;
+  readonly token: string;
+  /** One JSON-RPC message; resolves when the next may come. */
+  readonly onMessage: (text: string) => Promise<void>;
+  readonly log: Log;
+}): DaemonLink {
+  const { address, token, onMessage, log } = deps;
+  const where = 'url' in address ? address.url : address.socketPath;
+  const target = targetOf(address);
+  const closed = new AbortController();
+  /** The params of the client's initialize, once the daemon has accepted them. */
+  let handshake: JsonObject | undefined;
+  let session: { readonly id: string; readonly version: string } | undefined;
+  let renewing: Promise<LinkFault | undefined> | undefined;
+  let renewals = 0;
+  let listening = false;
+  let streaming: AbortController | undefined;
+
+  function send(method: string, body: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const outgoing = target.request(
+      {
+        ...target.options,
+        agent: target.agent,
+        method,
+        signal,
+        headers: {
+          authorization: `Bearer ${token}`,
+          accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+          ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+          ...(session === undefined ? {} : { 'mcp-session-id': session.id, 'mcp-protocol-version': session.version }),
+        },
+      },
+      resolve,
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+    return promise;
+  }
+
+  async function handOver(incoming: IncomingMessage): Promise<void> {
+    if (incoming.headers['content-type']?.startsWith('text/event-stream') !== true) {
+      const text = await textOf(incoming);
+      if (text !== '') await onMessage(text);
+      return;
+    }
+    let messages: string[] = [];
+    const reader = createEventReader({ maxLength: maxEventLength, onData: (data) => messages.push(data) });
+    for await (const chunk of incoming) {
+      reader.push(chunk as Uint8Array);
+      const arrived = messages;
+      messages = [];
+      for (const message of arrived) await onMessage(message);
+    }
+  }
+
+  /** One attempt; `lost` when the daemon does not know the session, which means it did nothing. */
+  async function attempt(line: string, signal: AbortSignal): Promise<LinkFault | 'lost' | undefined> {
+    const fault = await ensureSession();
+    if (fault !== undefined) return fault;
+    const used = session;
+    let answered = false;
+    try {
+      const incoming = await send('POST', line, AbortSignal.any([signal, closed.signal]));
+      const { statusCode: status = 0 } = incoming;
+      answered = true;
+      if (status < 300) {
+        await handOver(incoming);
+        return undefined;
+      }
+      const body = await textOf(incoming);
+      if (status !== 404 || used === undefined) return faultOf(status, body);
+      lose(used);
+      return 'lost';
+    } catch (error) {
+      return { code: rpcCode.serverError, message: connectionFault(error, where, answered || wasSent(error)) };
+    }
+  }
+
+  /** Somebody else may have found out first and have a new session already. */
+  function lose(used: typeof session): void {
+    if (session === used) session = undefined;
+  }
+
+  function faultOf(status: number, body: string): LinkFault {
+    const error = errorIn(body);
+    return { code: error?.code ?? rpcCode.serverError, message: statusFault(status, error?.message, where) };
+  }
+
+  /** A session where the client had one before: many may find it gone, it is made again once. */
+  function ensureSession(): Promise<LinkFault | undefined> | undefined {
+    if (session !== undefined || handshake === undefined) return undefined;
+    renewing ??= repeatHandshake(handshake).finally(() => {
+      renewing = undefined;
+    });
+    return renewing;
+  }
+
+  /** The client's handshake once more, under an id of our own. */
+  async function repeatHandshake(params: JsonObject): Promise<LinkFault | undefined> {
+    renewals += 1;
+    log.info('the daemon does not know the session any more; making a new one');
+    try {
+      const line = encodeRequest(`sallyport-bridge-${renewals}`, 'initialize', JSON.stringify(params));
+      const incoming = await send('POST', line, closed.signal);
+      const body = await textOf(incoming);
+      if (!adopt(incoming, body)) return faultOf(incoming.statusCode ?? 0, body);
+      const initialized = await send('POST', encodeNotification('notifications/initialized'), closed.signal);
+      initialized.resume();
+      streaming?.abort();
+      await onMessage(encodeNotification('notifications/tools/list_changed'));
+      return undefined;
+    } catch (error) {
+      return { code: rpcCode.serverError, message: connectionFault(error, where, false) };
+    }
+  }
+
+  /** Takes the session an answer to initialize gives. */
+  function adopt(incoming: IncomingMessage, body: string): boolean {
+    const id = incoming.headers['mcp-session-id'];
+    const version = objectIn(objectIn(parsed(body))?.['result'])?.['protocolVersion'];
+    if (typeof id !== 'string' || typeof version !== 'string') return false;
+    session = { id, version };
+    return true;
+  }
+
+  async function keepListening(): Promise<void> {
+    let pauseMs = firstPauseMs;
+    while (!closed.signal.aborted) {
+      streaming = new AbortController();
+      // A new session cuts the old stream, or the wait for the next attempt.
+      const signal = AbortSignal.any([closed.signal, streaming.signal]);
+      const opened = await listenOnce(signal);
+      if (opened === 'refused') return;
+      pauseMs = opened === 'heard' ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
+      await pause(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  async function listenOnce(signal: AbortSignal): Promise<'heard' | 'failed' | 'refused'> {
+    if ((await ensureSession()) !== undefined) return 'failed';
+    const used = session;
+    try {
+      const incoming = await send('GET', undefined, signal);
+      if (incoming.statusCode === 200) {
+        await handOver(incoming);
+        return 'heard';
+      }
+      const { statusCode: status = 0 } = incoming;
+      const body = await textOf(incoming);
+      if (status === 404) lose(used);
+      if (status === 404 || status >= 500) return 'failed';
+      log.warn('the daemon sends no notices', { why: faultOf(status, body).message });
+      return 'refused';
+    } catch {
+      return 'failed';
+    }
+  }
+
+  return {
+    async initialize(line, params) {
+      session = undefined;
+      handshake = undefined;
+      try {
+        const incoming = await send('POST', line, closed.signal);
+        const body = await textOf(incoming);
+        if ((incoming.statusCode ?? 0) >= 300) return faultOf(incoming.statusCode ?? 0, body);
+        if (adopt(incoming, body)) handshake = params;
+        await onMessage(body);
+        return undefined;
+      } catch (error) {
+        return { code: rpcCode.serverError, message: connectionFault(error, where, false) };
+      }
+    },
+    async post(line, signal) {
+      const first = await attempt(line, signal);
+      if (first !== 'lost') return first;
+      const second = await attempt(line, signal);
+      return second === 'lost' ? { code: rpcCode.sessionNotFound, message: 'The daemon ended the session again.' } : second;
+    },
+    listen() {
+      if (listening) return;
+      listening = true;
+      void keepListening();
+    },
+    async close() {
+      if (session !== undefined) {
+        await send('DELETE', undefined, AbortSignal.timeout(goodbyeMs)).then(
+          (incoming) => incoming.resume(),
+          () => undefined,
+        );
+      }
+      closed.abort();
+      target.agent.destroy();
+    },
+  };
+}
+
+interface Target {
+  readonly request: typeof httpRequest;
+  readonly agent: HttpAgent;
+  readonly options: RequestOptions;
+}
+
+function targetOf(address: DaemonAddress): Target {
+  const pooling = { keepAlive: true };
+  if ('socketPath' in address) {
+    const { socketPath, path = '/mcp' } = address;
+    return { request: httpRequest, agent: new HttpAgent(pooling), options: { socketPath, path } };
+  }
+  const { protocol, hostname, port, pathname } = new URL(address.url);
+  const options: RequestOptions = { hostname: hostname.replace(/^\[|\]$/g, ''), port, path: pathname };
+  if (protocol === 'https:') return { request: httpsRequest, agent: new HttpsAgent(pooling), options };
+  return { request: httpRequest, agent: new HttpAgent(pooling), options };
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A connection that never stood carried nothing. */
+function wasSent(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).syscall !== 'connect';
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function objectIn(value: unknown): JsonObject | undefined {
+  return isObject(value as JsonObject) ? (value as JsonObject) : undefined;
+}
+
+function errorIn(body: string): LinkFault | undefined {
+  const error = objectIn(objectIn(parsed(body))?.['error']);
+  const { code, message } = error ?? {};
+  return typeof code === 'number' && typeof message === 'string' ? { code, message } : undefined;
+}

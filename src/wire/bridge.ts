@@ -1,0 +1,149 @@
+// The stdio bridge: MCP over stdin and stdout on one side, the daemon's agent door on the other. It decides nothing and keeps nothing;
+// messages go through as they are, in their order, and what goes wrong in between is said to the agent in words it can act on.
+import type { Readable, Writable } from 'node:stream';
+import { AppError, asAppError } from '../kernel/errors.ts';
+import type { Json } from '../kernel/json.ts';
+import type { Log } from '../kernel/ports.ts';
+import { createDaemonLink, type DaemonAddress, type LinkFault } from './bridge-link.ts';
+import { encodeError, readMessage, rpcCode, type RequestId } from './jsonrpc.ts';
+import { createLineReader, type LineFault } from './lines.ts';
+import { parseStrictJson } from './strict-json.ts';
+
+export interface BridgeOptions {
+  /** Newline-delimited JSON-RPC. */
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly endpoint: DaemonAddress;
+  /** The agent's token; who the agent is follows from it alone. */
+  readonly token: string;
+  readonly log: Log;
+  /** How long requests in flight may go on after the input ended; default 1 s. */
+  readonly drainMs?: number;
+}
+
+/** The agent door takes no longer message. */
+const maxLineBytes = 4 * 1024 * 1024;
+
+/**
+ * Resolves when the input has ended (or nobody reads the output any more) and the session is closed. Throws `bridge.no_token` (kind
+ * unauthenticated) when there is no usable token. Failures of the daemon end nothing: they are answers.
+ */
+export async function runBridge({ input, output, endpoint, token, log, drainMs = 1_000 }: BridgeOptions): Promise<void> {
+  assertToken(token);
+  const link = createDaemonLink({ address: endpoint, token, onMessage: write, log });
+  const inFlight = new Map<RequestId, { readonly abort: AbortController; readonly settled: Promise<void> }>();
+  const outputGone = Promise.withResolvers<void>();
+  output.once('error', () => outputGone.resolve());
+  output.once('close', () => outputGone.resolve());
+
+  /** A line break in JSON is white space between tokens; on this side it would end the message. */
+  async function write(text: string): Promise<void> {
+    if (output.destroyed || output.writableEnded) return;
+    const line = text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, ' ') : text;
+    await new Promise<void>((resolve) => {
+      // Waits only when the reader is behind: the pipe then holds the daemon back too.
+      if (output.write(`${line}\n`, () => resolve())) resolve();
+    });
+  }
+
+  async function take(line: string): Promise<void> {
+    let value: Json;
+    try {
+      value = parseStrictJson(line);
+    } catch (error) {
+      await write(encodeError(null, rpcCode.parseError, asAppError(error).message));
+      return;
+    }
+    const message = readMessage(value);
+    if (message.kind === 'request') {
+      if (message.method === 'initialize') await answered(message.id, link.initialize(line, message.params ?? {}));
+      else begin(line, message.id);
+      return;
+    }
+    if (message.kind === 'batch') {
+      await write(encodeError(null, rpcCode.invalidRequest, 'Batches are not served. Send one message a line.'));
+      return;
+    }
+    if (message.kind === 'invalid') {
+      await write(encodeError(message.id, rpcCode.invalidRequest, message.why));
+      return;
+    }
+    const fault = await link.post(line, new AbortController().signal);
+    if (fault !== undefined) log.warn('a message did not reach the daemon', { why: fault.message });
+    if (message.kind !== 'notification') return;
+    if (message.method === 'notifications/initialized' && fault === undefined) link.listen();
+    if (message.method === 'notifications/cancelled') forget(message.params?.['requestId'] as RequestId);
+  }
+
+  /** Requests do not wait for each other; whatever comes after one waits only until it has been started. */
+  function begin(line: string, id: RequestId): void {
+    const abort = new AbortController();
+    const settled = link.post(line, abort.signal).then(async (fault) => {
+      inFlight.delete(id);
+      if (fault !== undefined && !abort.signal.aborted) await write(errorOf(id, fault));
+    });
+    inFlight.set(id, { abort, settled });
+  }
+
+  /** The daemon has been told; if it never saw the request, closing its connection says the same. */
+  function forget(id: RequestId): void {
+    inFlight.get(id)?.abort.abort();
+  }
+
+  async function answered(id: RequestId, delivery: Promise<LinkFault | undefined>): Promise<void> {
+    const fault = await delivery;
+    if (fault !== undefined) await write(errorOf(id, fault));
+  }
+
+  await Promise.race([eachLine(input, take, (fault) => write(lineError(fault))), outputGone.promise]);
+  input.destroy();
+  const all = Promise.all([...inFlight.values()].map(({ settled }) => settled));
+  await Promise.race([all, outputGone.promise, new Promise((resolve) => setTimeout(resolve, drainMs).unref())]);
+  for (const { abort } of inFlight.values()) abort.abort();
+  await link.close();
+}
+
+/** Takes lines one at a time, so that a slow daemon holds the input back instead of filling our memory. */
+async function eachLine(
+  input: Readable,
+  take: (line: string) => Promise<void>,
+  bad: (fault: LineFault) => Promise<void>,
+): Promise<void> {
+  let todo: (() => Promise<void>)[] = [];
+  const reader = createLineReader({
+    maxBytes: maxLineBytes,
+    onLine: (line) => todo.push(() => take(line)),
+    onFault: (fault) => todo.push(() => bad(fault)),
+  });
+  const drain = async (): Promise<void> => {
+    const batch = todo;
+    todo = [];
+    for (const step of batch) await step();
+  };
+  try {
+    for await (const chunk of input) {
+      reader.push(chunk as Uint8Array);
+      await drain();
+    }
+  } catch {
+    // The input broke off: the same as its end.
+  }
+  reader.end();
+  await drain();
+}
+
+function errorOf(id: RequestId, { code, message }: LinkFault): string {
+  return encodeError(id, code, message);
+}
+
+function lineError(fault: LineFault): string {
+  const why = fault === 'oversize' ? `A message is longer than ${maxLineBytes} bytes.` : 'A message is not UTF-8.';
+  return encodeError(null, rpcCode.parseError, why);
+}
+
+function assertToken(token: string): void {
+  if (/^[\x21-\x7e]+$/.test(token)) return;
+  throw new AppError('unauthenticated', 'bridge.no_token', 'The stdio bridge needs the token of an agent.', {
+    hint: 'Put it into SALLYPORT_TOKEN, or its file into SALLYPORT_TOKEN_FILE; "sallyport agent add NAME" prints one.',
+  });
+}
