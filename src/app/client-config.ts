@@ -1,28 +1,60 @@
 // Ready-to-paste configuration of the common agents: how each is told where the agent door is and which token to show.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-/** `undefined` stands for a token that was shown once already. */
-export function clientConfig(agentUrl: string, token: string | undefined): string {
+/** What a client starts for stdio. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** `token` is `undefined` when it was shown once already. */
+export function clientConfig(agentUrl: string, token: string | undefined, launch: Launch): string {
   const shown = token ?? 'TOKEN';
-  const authorization = { Authorization: `Bearer ${shown}` };
+  const headers = { Authorization: `Bearer ${shown}` };
+  const stdio = { ...launch, env: { SALLYPORT_TOKEN: shown } };
   return [
     'Claude Code',
     ...indented(`claude mcp add --transport http sallyport ${agentUrl} --header "Authorization: Bearer ${shown}"`),
     'Cursor (~/.cursor/mcp.json)',
-    ...indented(JSON.stringify({ mcpServers: { sallyport: { url: agentUrl, headers: authorization } } }, undefined, 2)),
+    ...indented(pretty({ mcpServers: { sallyport: { url: agentUrl, headers } } })),
     'VS Code (.vscode/mcp.json)',
-    ...indented(JSON.stringify({ servers: { sallyport: { type: 'http', url: agentUrl, headers: authorization } } }, undefined, 2)),
+    ...indented(pretty({ servers: { sallyport: { type: 'http', url: agentUrl, headers } } })),
     'Codex (~/.codex/config.toml)',
-    ...indented(`[mcp_servers.sallyport]\ncommand = "sallyport"\nargs = ["mcp"]\nenv = { SALLYPORT_TOKEN = "${shown}" }`),
-    'Anything that starts a program over stdio',
     ...indented(
-      JSON.stringify(
-        { mcpServers: { sallyport: { command: 'sallyport', args: ['mcp'], env: { SALLYPORT_TOKEN: shown } } } },
-        undefined,
-        2,
-      ),
+      [
+        '[mcp_servers.sallyport]',
+        `command = ${JSON.stringify(launch.command)}`,
+        `args = ${JSON.stringify(launch.args)}`,
+        `env = { SALLYPORT_TOKEN = "${shown}" }`,
+      ].join('\n'),
     ),
+    'Anything that starts a program and speaks stdio',
+    ...indented(pretty({ mcpServers: { sallyport: stdio } })),
     ...(token === undefined ? ['TOKEN is what `sallyport agent add NAME` shows once.'] : []),
   ].join('\n');
+}
+
+/** `sallyport mcp` where a client will find it by that name; from a clone, the launcher by its path. */
+export function launchOf(path: string | undefined): Launch {
+  // npx puts the clone's own folder of bins on the PATH of this process; a client started elsewhere does not have it.
+  const folders = (path ?? '').split(delimiter).filter((folder) => folder !== '' && !folder.includes('node_modules'));
+  if (folders.some((folder) => isExecutable(join(folder, 'sallyport')))) return { command: 'sallyport', args: ['mcp'] };
+  return { command: 'node', args: [fileURLToPath(new URL('../../bin/sallyport.js', import.meta.url)), 'mcp'] };
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function pretty(value: object): string {
+  return JSON.stringify(value, undefined, 2);
 }
 
 function indented(text: string): string[] {

@@ -5,19 +5,24 @@ import type { Command } from '../faces/cli/command.ts';
 import { drawFailure } from '../faces/cli/failure.ts';
 import { runCommandLine } from '../faces/cli/run-command-line.ts';
 import type { Cli, Person } from '../faces/cli/ports.ts';
-import { clientConfig } from './client-config.ts';
+import { clientConfig, type Launch } from './client-config.ts';
 
 type CliWithPerson = Cli & { readonly person: Person };
 
 /** Never rejects for a mistake of the person: it says what went wrong and how to do it later. An empty answer skips. */
-export async function guideFirstRun(cli: CliWithPerson, commands: readonly Command[], agentUrl: string): Promise<void> {
+export async function guideFirstRun(
+  cli: CliWithPerson,
+  commands: readonly Command[],
+  agentUrl: string,
+  launch: Launch,
+): Promise<void> {
   try {
     cli.note(
       '\nThe operator is created. Each of the next two is a decision of yours, so the passphrase is asked for each. Enter alone skips.\n',
     );
     const token = await addAgent(cli, commands);
     await addUpstream(cli, commands);
-    cli.out(`\n${clientConfig(agentUrl, token)}`);
+    cli.out(`\n${clientConfig(agentUrl, token, launch)}`);
   } catch (error) {
     cli.note(drawFailure(asAppError(error), false));
   }

@@ -1,4 +1,5 @@
 // The program behind `sallyport`: binds the commands to this process, its streams and its home, and ends with the exit code.
+import { resolve } from 'node:path';
 import { runCommandLine } from '../faces/cli/run-command-line.ts';
 import { commandsOf } from '../faces/cli/operation-commands.ts';
 import type { Command } from '../faces/cli/command.ts';
@@ -39,6 +40,7 @@ export async function runProgram(program: Program): Promise<void> {
     person,
     daemon: createDaemonClient({ socketPath: socketOf(home), home }),
     keyring: operatorKeyringOf(home, program.environment),
+    absolute: (path) => resolve(path),
     now: () => Date.now(),
   };
   const argv = program.argv[0] === '--version' ? ['version', ...program.argv.slice(1)] : program.argv;

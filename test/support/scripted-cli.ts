@@ -73,6 +73,7 @@ export function scriptCli({
     person: answers === undefined ? undefined : person,
     daemon: lineInMemory(dispatch),
     keyring,
+    absolute: (path) => `/here/${path}`,
     now,
   };
 }

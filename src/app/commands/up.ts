@@ -6,7 +6,7 @@ import type { Cli } from '../../faces/cli/ports.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/ports.ts';
 import { createLog } from '../../platform/log.ts';
-import { clientConfig } from '../client-config.ts';
+import { clientConfig, launchOf } from '../client-config.ts';
 import { homeOf, readSettings, type Settings } from '../config.ts';
 import { guideFirstRun } from '../first-run.ts';
 import type { OperatorKeyFileAt } from '../operator-keyring.ts';
@@ -70,13 +70,14 @@ async function up(deps: UpDeps, { given, json }: Invocation, cli: Cli): Promise<
   const running = { agent_url: daemon.agentUrl, human_url: daemon.humanUrl, socket: daemon.socket, pid: process.pid };
   try {
     await writeRunFile(settings.home, running);
+    const launch = launchOf(deps.environment['PATH']);
     const person = json ? undefined : cli.person;
     const firstRun = await unlessStopped(stop, seat(deps, { ...cli, person }, log));
     if (!stop.isAsked()) cli.out(json ? JSON.stringify(running) : welcome(settings, daemon));
     if (firstRun === true && person !== undefined) {
-      await unlessStopped(stop, guideFirstRun({ ...cli, person }, deps.commands(), daemon.agentUrl));
+      await unlessStopped(stop, guideFirstRun({ ...cli, person }, deps.commands(), daemon.agentUrl, launch));
     } else if (!json && !stop.isAsked()) {
-      cli.out(clientConfig(daemon.agentUrl, undefined));
+      cli.out(clientConfig(daemon.agentUrl, undefined, launch));
     }
     person?.release();
     log.info('stopping', { reason: await stop.asked });

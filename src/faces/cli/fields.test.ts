@@ -50,6 +50,7 @@ test('choices, defaults, descriptions and what is required come from the schema'
       description: 'Which way.',
       choices: ['up', 'down'],
       defaultText: 'up',
+      isPath: false,
     },
     {
       name: 'name',
@@ -59,6 +60,7 @@ test('choices, defaults, descriptions and what is required come from the schema'
       description: undefined,
       choices: undefined,
       defaultText: undefined,
+      isPath: false,
     },
     {
       name: 'quiet',
@@ -68,6 +70,11 @@ test('choices, defaults, descriptions and what is required come from the schema'
       description: undefined,
       choices: undefined,
       defaultText: 'true',
+      isPath: false,
     },
   ]);
+});
+
+test('a path is marked as one, so that it is read from where the person stands', () => {
+  expect(fieldsOf(z.strictObject({ file: z.string().meta({ format: 'path' }).optional() }))[0]?.isPath).toBe(true);
 });

@@ -15,6 +15,8 @@ export interface Field {
   readonly description: string | undefined;
   readonly choices: readonly string[] | undefined;
   readonly defaultText: string | undefined;
+  /** `.meta({ format: 'path' })`: a file as the person means it, from where they stand. */
+  readonly isPath: boolean;
 }
 
 interface Shape {
@@ -22,6 +24,7 @@ interface Shape {
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly required?: readonly string[];
   readonly description?: string;
+  readonly format?: string;
   readonly default?: unknown;
   readonly enum?: readonly unknown[];
   readonly items?: Shape;
@@ -40,6 +43,7 @@ export function fieldsOf(input: ZodType): Field[] {
     description: property.description,
     choices: property.enum?.map(String) ?? property.items?.enum?.map(String),
     defaultText: defaultTextOf(property.default),
+    isPath: property.format === 'path',
   }));
 }
 

@@ -2,6 +2,7 @@
 import { printableDeep, printableJson } from '../../lib/printable.ts';
 import type { Operation } from '../../kernel/operation.ts';
 import type { Command, Invocation } from './command.ts';
+import { fieldsOf } from './fields.ts';
 import { decide } from './operator-flow.ts';
 import type { Cli } from './ports.ts';
 import { drawPlain } from './table.ts';
@@ -20,7 +21,8 @@ export function commandsOf(operations: readonly Operation[]): Command[] {
         positionals: face.positionals ?? [],
         ...(face.rest === undefined ? {} : { rest: face.rest }),
         signed: operation.access === 'operator',
-        async run({ given, json }: Invocation, cli: Cli) {
+        async run({ given: typed, json }: Invocation, cli: Cli) {
+          const given = withAbsolutePaths(operation, typed, cli);
           const output =
             operation.access === 'operator' ? await decide(operation, given, cli) : await cli.daemon.operate(operation.name, given);
           cli.out(json ? printableJson(output) : draw(operation, output));
@@ -29,6 +31,11 @@ export function commandsOf(operations: readonly Operation[]): Command[] {
       },
     ];
   });
+}
+
+function withAbsolutePaths(operation: Operation, typed: Invocation['given'], cli: Cli): Invocation['given'] {
+  const paths = fieldsOf(operation.input).filter(({ name, isPath }) => isPath && typeof typed[name] === 'string');
+  return { ...typed, ...Object.fromEntries(paths.map(({ name }) => [name, cli.absolute(typed[name] as string)])) };
 }
 
 /** 1 when the output says of itself that the check failed (`ok: false`), so that scripts may rely on it. */

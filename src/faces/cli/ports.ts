@@ -49,6 +49,8 @@ export interface Cli {
   readonly person: Person | undefined;
   readonly daemon: DaemonLine;
   readonly keyring: OperatorKeyring;
+  /** A path from where the person stands; the daemon stands elsewhere. */
+  absolute(path: string): string;
   /** Milliseconds since the Unix epoch. */
   now(): number;
 }

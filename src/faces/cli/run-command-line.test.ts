@@ -1,8 +1,10 @@
 // Whole command lines, from words to streams and exit code.
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { scriptCli } from '../../../test/support/scripted-cli.ts';
 import { createSmallDispatch } from '../../../test/support/small-dispatch.ts';
 import { AppError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import type { Command } from './command.ts';
 import { commandsOf } from './operation-commands.ts';
 import { runCommandLine } from './run-command-line.ts';
@@ -83,6 +85,24 @@ test('[CLI-1] a refusal is exit code 1 with one line and a hint; with --json one
   expect(JSON.parse(stderr)).toEqual({
     error: { kind: 'denied', code: 'notes.denied', message: 'refused: x', hint: 'Do it otherwise.' },
   });
+});
+
+test('a path is sent as seen from where the person stands', async () => {
+  const seen: unknown[] = [];
+  const check = defineOperation<{ file: string }, object>({
+    name: 'notes.read',
+    summary: 'Read a file.',
+    input: z.strictObject({ file: z.string().meta({ format: 'path' }) }),
+    output: z.looseObject({}),
+    effect: 'look',
+    access: 'local',
+    command: { words: 'note read', positionals: ['file'] },
+    run: () => Promise.resolve({}),
+  });
+  const cli = scriptCli({ dispatch: createSmallDispatch() });
+  const daemon = { ...cli.daemon, operate: (_: string, input: unknown) => Promise.resolve(seen.push(input)) };
+  expect(await runCommandLine(['note', 'read', 'a.yaml'], commandsOf([check]), { ...cli, daemon })).toBe(0);
+  expect(seen).toEqual([{ file: '/here/a.yaml' }]);
 });
 
 test('ls and list, rm and remove are the same word', async () => {
