@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { createDigest, createEntropy } from '../../platform/crypto.ts';
 import { describeDatabases } from '../../../test/support/databases.ts';
 import type { OpenDatabase, TestDatabase } from '../../../test/support/databases.ts';
+import { createAuditHome } from '../../../test/support/audit-home.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { createPlainAudit } from '../../../test/support/plain-audit.ts';
 import type { PlainAudit } from '../../../test/support/plain-audit.ts';
@@ -177,6 +178,24 @@ describeDatabases('[STORE-1] agents', (open) => {
       { event: 'agent.suspended', actor: 'local', facts: { agent: 'a' }, sealed: { reason: 'a private reason' } },
     ]);
     expect(audit.decisions()).toBe(2);
+  });
+
+  test('on the real log each change stands once, and no token', async () => {
+    const db = await open();
+    const home = await createAuditHome(db, agentMigrations);
+    const audit = await home.start();
+    const agents = await createAgents({ db, audit, clock: home.clock, entropy: createEntropy(), digest: createDigest() });
+    const tokens = [await agents.add('a', operator), await agents.rotate('a', operator)];
+    await agents.suspend('a', 'a private reason', local);
+    await agents.remove('a', operator);
+    const records = (await home.records()).filter(({ event }) => event.startsWith('agent.'));
+    expect(records.map(({ actor, event, facts }) => [actor, event, facts?.['agent']])).toEqual([
+      ['operator', 'agent.added', 'a'],
+      ['operator', 'agent.rotated', 'a'],
+      ['local', 'agent.suspended', 'a'],
+      ['operator', 'agent.removed', 'a'],
+    ]);
+    for (const text of [...tokens, 'a private reason']) expect(JSON.stringify(records)).not.toContain(text);
   });
 
   test('what cannot be recorded does not happen', async () => {
