@@ -11,6 +11,8 @@ export interface PlainAudit extends Audit {
   decisions(): number;
   /** From now on nothing can be recorded, until called with false. */
   fail(failing: boolean): void;
+  /** Runs after the transaction of every commit, before the commit resolves: where the real log syncs. */
+  syncing(sync: () => Promise<void>): void;
   /** The entries of one event. */
   of(event: AuditEntry['event']): AuditEntry[];
 }
@@ -19,6 +21,7 @@ export function createPlainAudit(db: Database): PlainAudit {
   const entries: AuditEntry[] = [];
   let failing = false;
   let decided = 0;
+  let sync = (): Promise<void> => Promise.resolve();
 
   const assertAvailable = (): void => {
     if (failing) throw new AppError('unavailable', 'audit.unavailable', 'Nothing can be recorded now.');
@@ -34,6 +37,9 @@ export function createPlainAudit(db: Database): PlainAudit {
     decisions: () => decided,
     fail: (value) => {
       failing = value;
+    },
+    syncing: (value) => {
+      sync = value;
     },
     of: (event) => entries.filter((entry) => entry.event === event),
     assertAvailable,
@@ -52,6 +58,7 @@ export function createPlainAudit(db: Database): PlainAudit {
       });
       entries.push(...committed.entries);
       if (options?.decision === true) decided += 1;
+      await sync();
       return committed.value;
     },
     appendQuietly(entry) {

@@ -59,15 +59,19 @@ export async function createApprovals(deps: ApprovalDeps): Promise<Approvals & D
   const store = createApprovalStore(db, digest);
   const board = createBoard(digest);
   const waiting = createWaiting(clock);
-  /** Every change of state comes through here once it is committed: the board first, then whoever waits. */
+  /** Every change of state comes through here: the board first, then whoever waits. */
   const settle = (approval: Approval): void => {
     board.put(approval);
     if (approval.state === 'pending') return expiry.watch(approval);
     expiry.forget(approval.id);
     waiting.wake(approval);
   };
+  const retract = (approval: Approval): void => {
+    board.remove(approval);
+    expiry.forget(approval.id);
+  };
   const expiry = createExpiry({ audit, clock, store, settle, wake: (approval) => waiting.wake(approval) });
-  const ask = createAsking({ ...deps, store, board, settle });
+  const ask = createAsking({ ...deps, store, board, settle, retract });
   const decisions = createDecisions({ ...deps, store, settle });
 
   for (const approval of await store.live(clock.now())) settle(approval);

@@ -1,5 +1,5 @@
 // Asking, as an agent in a hurry does it: twice, in a burst, with other words, with arguments changed afterwards.
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { callQuestion, createDesk, minute, proof, requestQuestion, type Desk } from '../../../test/support/approval-desk.ts';
 import { describeDatabases } from '../../../test/support/databases.ts';
 
@@ -105,6 +105,27 @@ describeDatabases('asking a person', (open) => {
     desk.audit.fail(false);
     expect(await desk.approvals.list({ all: true })).toEqual([]);
     await expect(desk.approvals.ask(callQuestion)).resolves.toBeDefined();
+  });
+
+  test('[APPR-2] a decision that comes while the question is still being synced is not overtaken by it', async () => {
+    let release = (): void => undefined;
+    desk.audit.syncing(() => new Promise((resolve) => (release = resolve)));
+    const asking = desk.approvals.ask(callQuestion);
+    const id = await vi.waitUntil(async () => (await desk.approvals.list())[0]?.id);
+    const releaseAsking = release;
+    desk.audit.syncing(() => Promise.resolve());
+    await desk.approvals.approve(id, undefined, proof);
+    releaseAsking();
+    expect((await asking).id).toBe(id);
+    expect(await desk.approvals.spend(call)).toMatchObject({ id });
+  });
+
+  test('[APPR-7] what could not be recorded takes no place', async () => {
+    desk.audit.fail(true);
+    for (let n = 0; n < 9; n += 1) await expect(desk.approvals.ask({ ...callQuestion, args: { n } })).rejects.toThrow(/recorded/);
+    desk.audit.fail(false);
+    expect(desk.clock.pending()).toBe(0);
+    for (let n = 0; n < 5; n += 1) await expect(desk.approvals.ask({ ...callQuestion, args: { n } })).resolves.toBeDefined();
   });
 
   test('a reason full of controls and half characters is kept as the agent sent it', async () => {

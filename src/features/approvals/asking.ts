@@ -3,6 +3,7 @@ import { AppError } from '../../kernel/errors.ts';
 import type { Clock, Digest, Entropy } from '../../kernel/ports.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { AuditEntry } from '../audit/model.ts';
 import type { Limits } from '../policy/model.ts';
 import { deniedUntil, type Board } from './board.ts';
 import { mostOpen, questionOf, type Approval, type Question } from './model.ts';
@@ -18,12 +19,14 @@ interface AskingDeps {
   readonly store: ApprovalStore;
   readonly board: Board;
   readonly settle: (approval: Approval) => void;
+  readonly retract: (approval: Approval) => void;
 }
 
 /** `ask` of the face. */
-export function createAsking({ audit, clock, entropy, digest, limits, policyVersion, store, board, settle }: AskingDeps) {
-  /** Questions whose commit is under way, so that the same one is not put twice and the bound holds for a burst too. */
-  const underWay = new Map<string, { readonly agent: string; readonly approval: Promise<Approval> }>();
+export function createAsking(deps: AskingDeps): (question: Question) => Promise<Approval> {
+  const { audit, clock, entropy, digest, limits, policyVersion, store, board, settle, retract } = deps;
+  /** Questions whose commit is under way: the same one is not put twice, and nobody is given an approval that may not come to be. */
+  const underWay = new Map<string, Promise<Approval>>();
 
   async function put(question: Question): Promise<Approval> {
     const now = clock.now();
@@ -36,41 +39,25 @@ export function createAsking({ audit, clock, entropy, digest, limits, policyVers
       expiresAt: now + limits(question.agent).approvalTtlMs,
       state: 'pending',
     };
-    await audit.commit(async (tx) => {
-      await store.insert(tx, approval);
-      const { id, agent, capability, origin, rule, ttlMs, expiresAt, toolHash, args, reason } = approval;
-      const facts = {
-        approval: id,
-        agent,
-        capability,
-        origin,
-        rule,
-        ttl_ms: ttlMs,
-        expires_at: expiresAt,
-        policy: approval.policyVersion,
-      };
-      return {
-        value: undefined,
-        entries: [
-          {
-            event: 'approval.requested',
-            actor: `agent:${agent}`,
-            facts: toolHash === undefined ? facts : { ...facts, tool_hash: toolHash },
-            sealed: args === undefined ? { reason } : { reason, args: canonicalJson(args) },
-          },
-        ],
-      };
-    });
+    // On the board before the commit: it counts against the bound at once, and a decision that comes with the commit finds it there.
     settle(approval);
+    try {
+      await audit.commit(async (tx) => {
+        await store.insert(tx, approval);
+        return { value: undefined, entries: [recordOf(approval)] };
+      });
+    } catch (thrown) {
+      retract(approval);
+      throw thrown;
+    }
     return approval;
   }
 
   function assertRoom(agent: string): void {
     const now = clock.now();
     const open = board.openOf(agent, now);
-    const coming = [...underWay.values()].filter((question) => question.agent === agent).length;
-    if (open.length + coming < mostOpen) return;
-    const soonest = Math.min(...open.map(({ expiresAt }) => expiresAt - now), limits(agent).approvalTtlMs);
+    if (open.length < mostOpen) return;
+    const soonest = Math.min(...open.map(({ expiresAt }) => expiresAt - now));
     throw new AppError('limited', 'approvals.too_many', `${mostOpen} requests of this agent wait for a human already.`, {
       hint: 'Wait until one of them is decided or expires, then ask again.',
       retryAfterMs: soonest,
@@ -80,16 +67,27 @@ export function createAsking({ audit, clock, entropy, digest, limits, policyVers
 
   return async (question: Question): Promise<Approval> => {
     const key = questionOf(question, digest);
+    const same = underWay.get(key);
+    if (same !== undefined) return same;
     const open = board.open(key, clock.now());
     if (open !== undefined) return open;
-    const same = underWay.get(key);
-    if (same !== undefined) return same.approval;
     const denial = board.denial(key, clock.now());
     if (denial !== undefined) throw deniedBefore(denial, clock.now());
     assertRoom(question.agent);
     const approval = put(question).finally(() => underWay.delete(key));
-    underWay.set(key, { agent: question.agent, approval });
+    underWay.set(key, approval);
     return approval;
+  };
+}
+
+function recordOf(approval: Approval): AuditEntry {
+  const { id, agent, capability, origin, rule, ttlMs, expiresAt, policyVersion, toolHash, args, reason } = approval;
+  const facts = { approval: id, agent, capability, origin, rule, ttl_ms: ttlMs, expires_at: expiresAt, policy: policyVersion };
+  return {
+    event: 'approval.requested',
+    actor: `agent:${agent}`,
+    facts: toolHash === undefined ? facts : { ...facts, tool_hash: toolHash },
+    sealed: args === undefined ? { reason } : { reason, args: canonicalJson(args) },
   };
 }
 

@@ -6,6 +6,8 @@ import { callOf, denialMemoryMs, questionOf, type Approval, type CallParts } fro
 export interface Board {
   /** Puts an approval where its state belongs; what was known of it before is forgotten. */
   put(approval: Approval): void;
+  /** It never came to be. */
+  remove(approval: Approval): void;
   open(question: string, now: number): Approval | undefined;
   openOf(agent: string, now: number): Approval[];
   /** The denial that still answers this question. */
@@ -55,6 +57,8 @@ export function createBoard(digest: Digest): Board {
         spendable.set(call, [...(spendable.get(call) ?? []), approval]);
       }
     },
+
+    remove: (approval) => forget(approval, questionOf(approval, digest)),
 
     open(question, now) {
       const found = open.get(question);

@@ -156,7 +156,7 @@ describeDatabases('a signed decision', (open) => {
     );
   });
 
-  test('[APPR-1] a policy that changed between showing and signing makes the signature worthless', async () => {
+  test('[OPER-5] a policy that changed between showing and signing makes the signature worthless', async () => {
     const { id } = await approvals.ask(callQuestion);
     const proof = signed(await prepare({ id }));
     policy = 'v2';
