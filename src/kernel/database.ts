@@ -20,6 +20,7 @@ export interface Database {
   readonly queries: Queries;
   /** Serializable enough for one writer: SQLite runs transactions one at a time, PostgreSQL at SERIALIZABLE with bounded retry. Durable when it resolves. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Called once, with the migrations of every slice that uses the database: a name it does not know was made by a newer version and is refused. */
   migrate(migrations: readonly Migration[]): Promise<void>;
   close(): Promise<void>;
 }
