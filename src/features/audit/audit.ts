@@ -13,6 +13,7 @@ import { noteKey } from './note.ts';
 import { openLog } from './open-log.ts';
 import { createQuiet } from './quiet.ts';
 import { createDrafter, parseRecord, sealText, type Draft } from './record.ts';
+import { createResumeSeal } from './resume.ts';
 import { scanLog } from './scan.ts';
 import { createSequencer, type Committed } from './sequencer.ts';
 import { locked } from './signed-checkpoints.ts';
@@ -89,12 +90,14 @@ export async function createAudit(deps: AuditDeps): Promise<AuditLog> {
   const { db, files, folder, clock, digest, signer, origin, log } = deps;
   const tree = createTreeHash((data) => digest.sha256(data));
   const key = noteKey(digest, origin, signer.publicKey);
+  const seal = createResumeSeal(digest, deps.saltKey);
   const drafter = createDrafter(deps);
   const waiting = await readOutbox(db, origin);
   const opened = await openLog({
     ...deps,
     tree,
     key,
+    seal,
     anchor: await readAnchor(db, origin),
     waiting: new Set(waiting.map(({ id }) => id)),
   });
@@ -108,6 +111,7 @@ export async function createAudit(deps: AuditDeps): Promise<AuditLog> {
     ...deps,
     key,
     signer,
+    seal,
     availability,
     opened,
     outstanding: () => outstanding,

@@ -6,7 +6,7 @@ import { sameBytes, type Frontier, type TreeHash } from './merkle.ts';
 import { formatVerifierKey, type NoteKey } from './note.ts';
 import { rangeRoot } from './proof.ts';
 import { parseRecord } from './record.ts';
-import { parseResume, resumePath, type Resume } from './resume.ts';
+import { readResume, type Resume, type ResumeSeal } from './resume.ts';
 import { listSegments, scanLog, segmentPath } from './scan.ts';
 import type { Position } from './segments.ts';
 import { keyPath, lastSigned, locked } from './signed-checkpoints.ts';
@@ -19,6 +19,7 @@ export interface OpenLogDeps {
   readonly tree: TreeHash;
   readonly key: NoteKey;
   readonly verifier: Verifier;
+  readonly seal: ResumeSeal;
   readonly log: Log;
   /** The newest checkpoint note that the database remembers. */
   readonly anchor: string | undefined;
@@ -30,6 +31,8 @@ export interface OpenedLog {
   readonly frontier: Frontier;
   readonly tiles: Tiles;
   readonly position: Position;
+  /** The last record, as the next resume hint needs it. */
+  readonly last: Resume['last'];
   readonly time: number;
   readonly signed: Checkpoint | undefined;
   readonly openIntents: Map<string, string>;
@@ -51,6 +54,7 @@ async function replay(deps: OpenLogDeps, signed: Checkpoint | undefined, resume:
   const openIntents = new Map(resume?.openIntents);
   const appended = new Set((resume?.outstanding ?? []).filter((id) => waiting.has(id)));
   let position = resume?.position ?? { segment: 0, offset: 0 };
+  let last = resume?.last ?? { bytes: 0, leaf: tree.empty() };
   let time = resume?.time ?? 0;
   let holds = signed === undefined || signed.size === frontier.size;
 
@@ -61,7 +65,8 @@ async function replay(deps: OpenLogDeps, signed: Checkpoint | undefined, resume:
       const record = parseRecord(bytes);
       whole = record !== undefined;
       if (record === undefined) break;
-      frontier.push(tree.leaf(bytes), 0, tiles.completed);
+      last = { bytes: bytes.length + 2, leaf: tree.leaf(bytes) };
+      frontier.push(last.leaf, 0, tiles.completed);
       position = { segment: step.segment.first, offset: step.ends[at] as number };
       time = Math.max(time, record.t);
       if (record.event === 'call.intent') openIntents.set(record.id, record.actor);
@@ -71,7 +76,7 @@ async function replay(deps: OpenLogDeps, signed: Checkpoint | undefined, resume:
     }
     if (!whole) break;
   }
-  return { frontier, tiles, position, time, openIntents, appended, holds };
+  return { frontier, tiles, position, last, time, openIntents, appended, holds };
 }
 
 /** Cuts everything behind `position` out of the log and keeps it in `torn/`; returns how much it was. */
@@ -115,13 +120,12 @@ async function checkAnchor({ tree }: OpenLogDeps, opened: Replay, anchor: Checkp
 
 /** Rejects with `audit.locked` and says what was found. */
 export async function openLog(deps: OpenLogDeps): Promise<OpenedLog> {
-  const { files, folder, key, verifier, tree, log } = deps;
+  const { files, folder, key, verifier, log } = deps;
   await checkKey(deps);
   const anchor = deps.anchor === undefined ? undefined : openCheckpoint(deps.anchor, key, verifier);
   if (deps.anchor !== undefined && anchor === undefined)
     throw locked('the checkpoint in the database is not signed by this log’s key.');
-  const resumeText = await files.readText(resumePath(folder));
-  const resume = resumeText === undefined ? undefined : parseResume(resumeText, key, verifier, tree);
+  const resume = await readResume(deps);
   const signed = await lastSigned(deps, [
     ...(anchor ? [{ where: 'the checkpoint in the database', checkpoint: anchor }] : []),
     ...(resume ? [{ where: 'the checkpoint in resume.json', checkpoint: resume.checkpoint }] : []),

@@ -1,10 +1,11 @@
-// Where the last start may go on reading, so that a start costs the same for every size of log. A hint, never evidence: it counts
-// only when its tree is the one under the signed checkpoint it carries.
+// Where the next start may go on reading, so that a start costs the same for every size of log. A hint, never evidence: it counts
+// only when this installation wrote it, its tree is the one under the signed checkpoint it carries, and its last record is there.
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts';
-import type { Verifier } from '../../kernel/ports.ts';
+import type { Digest, Files, Verifier } from '../../kernel/ports.ts';
 import { openCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { sameBytes, type TreeHash } from './merkle.ts';
 import type { NoteKey } from './note.ts';
+import { segmentPath, splitFrames } from './scan.ts';
 import type { Position } from './segments.ts';
 import { frontierOf, type Edge } from './tiles.ts';
 
@@ -13,6 +14,8 @@ export interface Resume {
   readonly checkpoint: Checkpoint;
   readonly edge: Edge;
   readonly position: Position;
+  /** The last record: bytes of its frame, and its leaf hash. */
+  readonly last: { readonly bytes: number; readonly leaf: Uint8Array };
   /** The time of the last record, milliseconds since the Unix epoch. */
   readonly time: number;
   /** Intents without an outcome: id → actor. */
@@ -25,57 +28,71 @@ export function resumePath(folder: string): string {
   return `${folder}/resume.json`;
 }
 
-export function formatResume(resume: Resume): string {
-  const { checkpoint, edge, position, time, openIntents, outstanding } = resume;
-  const shape = {
-    v: 1,
-    note: checkpoint.note,
-    edge: edge.map(encodeBase64),
-    position,
-    time,
-    openIntents: [...openIntents],
-    outstanding,
-  };
-  return `${JSON.stringify(shape)}\n`;
+/** Over the text of a hint, under a key that is in no backup of the folder. */
+export type ResumeSeal = (text: string) => string;
+
+export function createResumeSeal(digest: Digest, key: Uint8Array): ResumeSeal {
+  return (text) => encodeBase64(digest.hmacSha256(key, `sallyport resume hint v1\n${text}`));
 }
 
 interface Shape {
-  readonly v: number;
+  readonly v: 1;
   readonly note: string;
   readonly edge: readonly string[];
   readonly position: Position;
+  readonly last: { readonly bytes: number; readonly leaf: string };
   readonly time: number;
   readonly openIntents: readonly (readonly [string, string])[];
   readonly outstanding: readonly string[];
 }
 
-function isShape(value: unknown): value is Shape {
-  const { v, note, edge, position, time, openIntents, outstanding } = (value ?? {}) as Partial<Record<keyof Shape, unknown>>;
-  const texts = (list: unknown): boolean => Array.isArray(list) && list.every((one) => typeof one === 'string');
-  const { segment, offset } = (position ?? {}) as Partial<Record<keyof Position, unknown>>;
-  return (
-    v === 1 &&
-    typeof note === 'string' &&
-    texts(edge) &&
-    [segment, offset, time].every(Number.isSafeInteger) &&
-    Array.isArray(openIntents) &&
-    openIntents.every((pair) => texts(pair) && (pair as unknown[]).length === 2) &&
-    texts(outstanding)
-  );
+export function formatResume(resume: Resume, seal: ResumeSeal): string {
+  const { checkpoint, edge, position, last, time, openIntents, outstanding } = resume;
+  const shape: Shape = {
+    v: 1,
+    note: checkpoint.note,
+    edge: edge.map(encodeBase64),
+    position,
+    last: { ...last, leaf: encodeBase64(last.leaf) },
+    time,
+    openIntents: [...openIntents],
+    outstanding,
+  };
+  return `${JSON.stringify({ ...shape, seal: seal(JSON.stringify(shape)) })}\n`;
 }
 
-/** `undefined` when there is nothing to trust in it; then the whole log is read. */
-export function parseResume(text: string, key: NoteKey, verifier: Verifier, tree: TreeHash): Resume | undefined {
+export interface ResumeDeps {
+  readonly files: Files;
+  readonly folder: string;
+  readonly key: NoteKey;
+  readonly verifier: Verifier;
+  readonly tree: TreeHash;
+  readonly seal: ResumeSeal;
+}
+
+function parseResume(text: string, { key, verifier, tree, seal }: ResumeDeps): Resume | undefined {
   try {
-    const shape = JSON.parse(text) as unknown;
-    if (!isShape(shape)) return undefined;
-    const checkpoint = openCheckpoint(shape.note, key, verifier);
-    const edge = shape.edge.map((level) => decodeBase64(level) ?? new Uint8Array(1));
+    const { seal: sealed, ...rest } = JSON.parse(text) as Shape & { readonly seal: string };
+    // What carries our seal has the shape that formatResume gave it.
+    if (sealed !== seal(JSON.stringify(rest))) return undefined;
+    const checkpoint = openCheckpoint(rest.note, key, verifier);
+    const edge = rest.edge.map((level) => decodeBase64(level) ?? new Uint8Array(1));
+    const leaf = decodeBase64(rest.last.leaf);
     const frontier = frontierOf(tree, edge);
-    if (checkpoint?.size !== frontier.size || !sameBytes(checkpoint.root, frontier.root())) return undefined;
-    const { position, time, openIntents, outstanding } = shape;
-    return { checkpoint, edge, position, time, openIntents: new Map(openIntents), outstanding };
+    if (checkpoint?.size !== frontier.size || !sameBytes(checkpoint.root, frontier.root()) || leaf === undefined) return undefined;
+    return { ...rest, checkpoint, edge, last: { ...rest.last, leaf }, openIntents: new Map(rest.openIntents) };
   } catch {
     return undefined;
   }
+}
+
+/** `undefined` when there is none to trust; then the whole log is read. */
+export async function readResume(deps: ResumeDeps): Promise<Resume | undefined> {
+  const { files, folder, tree } = deps;
+  const resume = parseResume((await files.readText(resumePath(folder))) ?? '', deps);
+  if (resume === undefined) return undefined;
+  const { position, last } = resume;
+  const range = { offset: position.offset - last.bytes, length: last.bytes };
+  const [record] = splitFrames((await files.readBytes(segmentPath(folder, position.segment), range)) ?? new Uint8Array(0)).records;
+  return record !== undefined && sameBytes(tree.leaf(record), last.leaf) ? resume : undefined;
 }

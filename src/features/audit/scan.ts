@@ -58,7 +58,8 @@ export interface ScanStart {
   readonly offset: number;
 }
 
-const chunkBytes = 1 << 20;
+// Small enough that a long scan in the daemon leaves room for calls in between.
+const chunkBytes = 1 << 18;
 
 /** From the start given (a record boundary) to the end of the last segment as it stood when the scan began. */
 export async function* scanLog(files: Files, folder: string, from?: ScanStart): AsyncGenerator<ScanStep> {

@@ -1,6 +1,7 @@
 // State and record as one commit: entries wait in the outbox of the transaction that changed the state, and go to the log in that
 // order, each exactly once. Knows nothing of what was changed.
 import { coalesce } from '../../lib/coalesce.ts';
+import { createTurns } from '../../lib/turns.ts';
 import type { Database, Transaction } from '../../kernel/database.ts';
 import type { Clock, Log } from '../../kernel/ports.ts';
 import type { Availability } from './availability.ts';
@@ -44,6 +45,8 @@ export interface SequencerDeps {
 
 export function createSequencer(deps: SequencerDeps): Sequencer {
   const { db, origin, clock, log, drafter, writer, availability, backlog, outstanding } = deps;
+  // One commit at a time, so that the log has the order in which changes became true, on every database.
+  const turn = createTurns();
   let position = deps.firstPosition;
   let anchored = '';
   let cancelTimer: (() => void) | undefined;
@@ -77,8 +80,9 @@ export function createSequencer(deps: SequencerDeps): Sequencer {
     });
   }
 
-  return {
-    async commit(work, decision) {
+  async function inOrder<T>(work: (tx: Transaction) => Promise<Committed<T>>): Promise<{ value: T; recorded: boolean }> {
+    const giveBack = await turn();
+    try {
       availability.assert();
       const { value, drafts, committedAt } = await db.transaction(async (tx) => {
         const committed = await work(tx);
@@ -89,10 +93,19 @@ export function createSequencer(deps: SequencerDeps): Sequencer {
         await putOutbox(tx, origin, rows);
         return { value: committed.value, drafts, committedAt };
       });
-      if (drafts.length === 0) return value;
       for (const draft of drafts) deliver(draft, committedAt);
-      // From here on the change is made and its record is durable in the outbox: a failing disk delays the leaf, and refuses
-      // every effect that would follow from the change, but a caller who is told of a failure would believe there was no change.
+      return { value, recorded: drafts.length > 0 };
+    } finally {
+      giveBack();
+    }
+  }
+
+  return {
+    async commit(work, decision) {
+      const { value, recorded } = await inOrder(work);
+      if (!recorded) return value;
+      // The change is made and its record is durable in the outbox: a failing disk delays the leaf, and refuses every effect that
+      // would follow from the change, but a caller who is told of a failure would believe there was no change.
       try {
         await (decision ? writer.checkpoint() : writer.sync());
       } catch (thrown) {

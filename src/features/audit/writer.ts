@@ -7,7 +7,7 @@ import { listed, signCheckpoint, type Checkpoint } from './checkpoint.ts';
 import type { NoteKey } from './note.ts';
 import type { OpenedLog } from './open-log.ts';
 import { encodeRecord, maxRecordBytes, type Draft } from './record.ts';
-import { formatResume, resumePath, type Resume } from './resume.ts';
+import { formatResume, resumePath, type Resume, type ResumeSeal } from './resume.ts';
 import { createSegments } from './segments.ts';
 import { latestPath, listPath } from './signed-checkpoints.ts';
 import type { AuditRecord } from './model.ts';
@@ -23,6 +23,7 @@ export interface WriterDeps {
   readonly digest: Digest;
   readonly key: NoteKey;
   readonly signer: Signer;
+  readonly seal: ResumeSeal;
   readonly log: Log;
   readonly availability: Availability;
   readonly opened: OpenedLog;
@@ -42,7 +43,7 @@ export interface Writer {
   sync(): Promise<void>;
   /** Resolves with a durable checkpoint over everything appended before. */
   checkpoint(): Promise<Checkpoint>;
-  /** Writes tiles, `checkpoint` and the resume hint; a failure is logged and tried again at the next checkpoint. */
+  /** Writes tiles and the resume hint; a failure is logged and tried again at the next checkpoint. */
   persist(): Promise<void>;
   close(): Promise<void>;
 }
@@ -53,7 +54,7 @@ export function createWriter(deps: WriterDeps): Writer {
   const segments = createSegments(files, folder, opened.position, deps.segmentBytes);
   // The byte before the record is the prefix of its leaf hash first and half of its length then: no copy is made.
   const frame = new Uint8Array(2 + maxRecordBytes + 1);
-  let time = opened.time;
+  let { time, last } = opened;
   let signed = opened.signed;
   let signedState: Resume | undefined;
   let list: AppendFile | undefined;
@@ -69,6 +70,7 @@ export function createWriter(deps: WriterDeps): Writer {
     checkpoint,
     edge: tiles.edge(),
     position: segments.position,
+    last,
     time,
     openIntents: new Map(openIntents),
     outstanding: [...outstanding()],
@@ -87,8 +89,7 @@ export function createWriter(deps: WriterDeps): Writer {
     if (written === undefined) return;
     try {
       await tiles.flush();
-      await files.writeAtomic(resumePath(folder), formatResume(written));
-      await files.writeAtomic(latestPath(folder), written.checkpoint.note);
+      await files.writeAtomic(resumePath(folder), formatResume(written, deps.seal));
     } catch (thrown) {
       log.warn('the audit log could not write its tiles; it tries again with the next checkpoint', { cause: String(thrown) });
     }
@@ -101,6 +102,7 @@ export function createWriter(deps: WriterDeps): Writer {
     const then = state(signCheckpoint(size, root, key, signer));
     await sync();
     try {
+      await files.writeAtomic(latestPath(folder), then.checkpoint.note);
       list ??= files.openAppend(listPath(folder));
       list.append(new TextEncoder().encode(listed(then.checkpoint.note)));
     } catch (thrown) {
@@ -144,6 +146,7 @@ export function createWriter(deps: WriterDeps): Writer {
       } catch (thrown) {
         throw availability.fail(thrown, 'room');
       }
+      last = { bytes: length + 2, leaf };
       frontier.push(leaf, 0, tiles.completed);
       if (draft.event === 'call.intent') openIntents.set(draft.id, draft.actor);
       if (draft.intent !== undefined) openIntents.delete(draft.intent);
