@@ -93,11 +93,16 @@ function readGuard(yaml: YamlText, member: Member | undefined): Guard | undefine
   for (const [name, { value }] of named) {
     const expected = yaml.scalar(value);
     if (typeof expected === 'string') attempt(yaml, value, () => parseResourcePattern(expected));
-    if (typeof expected === 'string' || typeof expected === 'number' || typeof expected === 'boolean')
-      entries.push([name, expected]);
+    if (isGuardValue(expected)) entries.push([name, expected]);
     else yaml.fail(value, `The argument '${name}' needs a text, a number, true or false.`);
   }
   return Object.fromEntries(entries);
+}
+
+/** Numbers as strict JSON can carry them: finite, and exact when they are whole. */
+function isGuardValue(value: unknown): value is string | number | boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  return typeof value === 'string' || typeof value === 'boolean';
 }
 
 function readHints(yaml: YamlText, member: Member | undefined): HintCondition | undefined {
