@@ -4,7 +4,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { RequestId } from './jsonrpc.ts';
 
 export type AgentRequest =
-  /** `version` is what the agent asks for; `client` is what it says of itself, shown to nobody as a fact. */
+  /** `version` is what the agent asks for. */
   | { readonly kind: 'initialize'; readonly version: string }
   | { readonly kind: 'ping' }
   | { readonly kind: 'list_tools'; readonly cursor: string | undefined }

@@ -221,6 +221,13 @@ describe('slow peers', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
+  test('an answer may take longer than a request may', async () => {
+    await door.close(0);
+    const slow: HttpHandler = (_, reply) => () => void setTimeout(() => reply.send(200, [], 'late'), 900);
+    door = await open({ headTimeoutMs: 200, requestTimeoutMs: 300, handler: slow });
+    expect(await ask(url(), { body: '{}' })).toMatchObject({ status: 200, body: 'late' });
+  });
+
   test('connections beyond the limit are closed, those within it are served', async () => {
     await door.close(0);
     door = await open({ maxConnections: 2 });

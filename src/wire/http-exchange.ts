@@ -21,6 +21,8 @@ export interface HttpReply {
   end(): void;
   /** Bytes written that the peer has not taken yet. */
   backlog(): number;
+  /** Cuts the connection, for a peer that does not take what it asked for. */
+  cut(): void;
   /** Called once if the peer goes away before the answer is finished. One listener; the last one given counts. */
   onGone(listener: () => void): void;
 }

@@ -30,6 +30,7 @@ export function createReply(request: IncomingMessage, response: ServerResponse):
       if (!response.writableEnded) response.end();
     },
     backlog: () => response.writableLength,
+    cut: () => void response.destroy(),
     onGone(listener) {
       if (gone === undefined) {
         response.once('close', () => {

@@ -174,6 +174,22 @@ describe('tokens', () => {
   });
 });
 
+test.each<[Record<string, string>, string]>([
+  [{ host: 'rebound.example' }, 'wrong_host'],
+  [{ origin: 'https://evil.example' }, 'wrong_origin'],
+])('[DOOR-3] a good token with %j is 403 on every route, reaches nothing and is recorded', async (headers, reason) => {
+  for (const path of ['/mcp', '/mcp/gate', '/mcp/upstreams/files', '/']) {
+    for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS']) {
+      const body = method === 'POST' ? rpc(1, 'tools/call', { name: 'up__echo' }) : '';
+      expect((await ask(door, { method, path, headers: { 'mcp-session-id': session, ...headers }, body })).status).toBe(403);
+    }
+  }
+  expect(door.dispatch.calls).toEqual([]);
+  expect(door.dispatch.refusals).toHaveLength(16);
+  expect(door.dispatch.refusals[0]).toMatchObject({ door: 'agent', reason });
+  expect((await inSession(rpc(1, 'ping'))).status).toBe(200);
+});
+
 describe('routes and formats', () => {
   test.each([
     '/',

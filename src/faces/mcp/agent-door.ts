@@ -127,7 +127,7 @@ export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): 
       return;
     }
     const write = (text: string): void => {
-      if (reply.backlog() > maxStreamBacklogBytes) stream.end();
+      if (reply.backlog() > maxStreamBacklogBytes) reply.cut();
       else reply.write(text);
     };
     const stream: NoticeStream = {

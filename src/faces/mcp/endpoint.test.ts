@@ -4,7 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ask, notice, openSession, openTestDoor, rpc, type TestDoor } from '../../../test/support/agent-door.ts';
 import { toolText } from '../../../test/support/fake-dispatch.ts';
 import { openStream } from '../../../test/support/mcp-stream.ts';
+import { rawSocket } from '../../../test/support/raw-socket.ts';
 import { AppError } from '../../kernel/errors.ts';
+import type { NoticeStream } from './sessions.ts';
 
 let door: TestDoor;
 let session: string;
@@ -132,6 +134,47 @@ describe('progress', () => {
     expect(headers['content-type']).toBe('application/json');
     expect(plain).toBe('{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"done"}]}}');
   });
+});
+
+describe('a client that does not read', () => {
+  const reading = (method: string, rest: string): string =>
+    `${method} /mcp HTTP/1.1\r\nHost: ${door.url.host}\r\nAuthorization: Bearer token-kimi\r\nAccept: text/event-stream, application/json\r\nMcp-Session-Id: ${session}\r\n${rest}`;
+
+  test('[DOOR-5] a flood of notices is not kept for it, and the answer is not lost', async () => {
+    const flood = 50_000;
+    const peer = await rawSocket(Number(door.url.port));
+    peer.socket.pause();
+    door.dispatch.tools_.set('up__flood', async ({ onProgress }) => {
+      for (let step = 1; step <= flood; step += 1) onProgress?.({ progress: step, message: 'x'.repeat(200) });
+      return { kind: 'upstream', result: '{"content":[],"flooded":true}' };
+    });
+    const sent = rpc(1, 'tools/call', { name: 'up__flood', _meta: { progressToken: 1 } });
+    peer.socket.write(reading('POST', `Content-Type: application/json\r\nContent-Length: ${sent.length}\r\n\r\n${sent}`));
+    await expect.poll(() => door.dispatch.calls.length).toBe(1);
+    peer.socket.resume();
+    const heard = await peer.until(/"flooded":true/);
+    expect(heard.length).toBeLessThan(20_000_000);
+    expect(heard.match(/notifications\/progress/g)?.length).toBeLessThan(flood);
+    peer.socket.destroy();
+  });
+
+  test('[DOOR-8] its notice stream is cut once it is too far behind', async () => {
+    const peer = await rawSocket(Number(door.url.port), reading('GET', '\r\n'));
+    await peer.until(/keep-alive/);
+    peer.socket.pause();
+    const stream = [...sessionStreams()][0];
+    for (let turn = 0; turn < 200_000 && sessionStreams().length > 0; turn += 1) {
+      stream?.send('x'.repeat(1_000));
+      if (turn % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(sessionStreams()).toEqual([]);
+    peer.socket.destroy();
+  });
+
+  function sessionStreams(): NoticeStream[] {
+    const found = door.endpoint.find(session, 'kimi', { kind: 'all' });
+    return found?.stream === undefined ? [] : [found.stream];
+  }
 });
 
 describe('cancellation', () => {
