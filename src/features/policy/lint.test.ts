@@ -1,26 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { policyFile, rulesText } from '../../../test/support/policy-engine.ts';
 import { describeChanges } from './changes.ts';
 import type { PolicyFile } from './document.ts';
-import { parsePolicy } from './file.ts';
 import { lint } from './lint.ts';
 import { starterPolicy } from './starter.ts';
 
-const file = (text: string): PolicyFile => {
-  const parsed = parsePolicy(text);
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.findings));
-  return parsed.file;
-};
-
-/** Rules stand in lines 5, 6, 7 … */
-const rules = (...lines: string[]): PolicyFile =>
-  file(`version: 1\nagents:\n  '*':\n    capabilities:\n${lines.map((line) => `      - { ${line} }`).join('\n')}\n`);
+const rules = (...lines: string[]): PolicyFile => policyFile(rulesText(...lines));
 
 const remarks = (policy: PolicyFile, agents?: readonly string[]): string[] =>
   lint(policy, agents).map(({ severity, line, message }) => `${line} ${severity}: ${message}`);
 
 describe('what hardly anybody means', () => {
   it('[POL-9] names a rule that a deny makes dead', () => {
-    const policy = file(`version: 1
+    const policy = policyFile(`version: 1
 limits: { deny: ['aws:*:*'] }
 agents:
   '*':
@@ -36,7 +28,7 @@ agents:
   });
 
   it('[POL-9] counts denies of other sections only where they hold for every agent of this one', () => {
-    const policy = file(`version: 1
+    const policy = policyFile(`version: 1
 agents:
   'ci-*':
     capabilities: [{ match: 'a:call:x', effect: allow }, { match: 'b:call:x', effect: allow }]
@@ -109,7 +101,7 @@ agents:
   });
 
   it('[POL-9] names limits without effect, repeated or cut', () => {
-    const policy = file(`version: 1
+    const policy = policyFile(`version: 1
 limits:
   max_ttl: 10m
   rate_limit: 30/m
@@ -134,7 +126,7 @@ agents:
   });
 
   it('[POL-9] names sections and agents that miss each other', () => {
-    const policy = file(
+    const policy = policyFile(
       "version: 1\nagents:\n  kimi: { capabilities: [{ match: 'x:call:y', effect: ask }] }\n  kmii: {}\n  'ci-*': {}\n",
     );
     expect(remarks(policy, ['kimi', 'codex'])).toEqual([
@@ -147,12 +139,12 @@ agents:
   });
 
   it('has nothing to say about the starter policy', () => {
-    expect(lint(file(starterPolicy), ['kimi'])).toEqual([]);
+    expect(lint(policyFile(starterPolicy), ['kimi'])).toEqual([]);
   });
 });
 
 describe('changes for a person to read', () => {
-  const before = file(`version: 1
+  const before = policyFile(`version: 1
 limits: { deny: ['a:b:c'] }
 agents:
   kimi:
@@ -162,7 +154,7 @@ agents:
 `);
 
   it('are what was added and what was taken away', () => {
-    const after = file(`version: 1
+    const after = policyFile(`version: 1
 limits: { max_ttl: 1h }
 agents:
   kimi:

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { policyFile } from '../../../test/support/policy-engine.ts';
 import { createEngine } from './decide.ts';
 import { noLimits, type PolicyFile, type Rule, type Section, type StatedLimits } from './document.ts';
-import { parsePolicy } from './file.ts';
 import type { PolicyRequest, Verdict } from './model.ts';
 import { parsePattern } from './pattern.ts';
 import { parseRate, rateWithin } from './ttl.ts';
@@ -173,12 +173,6 @@ describe('provably narrower', () => {
   });
 });
 
-const parsed = (text: string): PolicyFile => {
-  const result = parsePolicy(text);
-  if (!result.ok) throw new Error(JSON.stringify(result.findings));
-  return result.file;
-};
-
 const base = `
 version: 1
 limits: { deny: ['aws:*:*'], max_ttl: 1h }
@@ -210,7 +204,7 @@ describe('edits people make', () => {
     ['a lower rate', (text: string) => text.replace('max_ttl: 1h', 'max_ttl: 1h, rate_limit: 5/m')],
     ['a last allow removed', (text: string) => text.replace("- { match: 'x:call:build', effect: allow }", '[]')],
   ])('[POL-8] %s is narrower', (_name, edit) => {
-    expect(provablyNarrower(parsed(base), parsed(edit(base)))).toEqual({ narrower: true });
+    expect(provablyNarrower(policyFile(base), policyFile(edit(base)))).toEqual({ narrower: true });
   });
 
   it.each([
@@ -254,19 +248,19 @@ describe('edits people make', () => {
     ],
   ])('[POL-8] %s is wider, and the line says what', (_name, edit, line) => {
     expect(edit(base)).not.toBe(base);
-    const verdict = provablyNarrower(parsed(base), parsed(edit(base)));
+    const verdict = provablyNarrower(policyFile(base), policyFile(edit(base)));
     expect(verdict).toMatchObject({ narrower: false, changes: expect.arrayContaining([expect.stringContaining(line)]) as unknown });
   });
 
   it('[POL-8] says wider where only the meaning, and not the structure, shows that it is not', () => {
-    const after = parsed(base.replace("'x:call:*', effect", "'x:call:{deploy,get}*', effect"));
-    expect(provablyNarrower(parsed(base), after)).toMatchObject({ narrower: false });
+    const after = policyFile(base.replace("'x:call:*', effect", "'x:call:{deploy,get}*', effect"));
+    expect(provablyNarrower(policyFile(base), after)).toMatchObject({ narrower: false });
   });
 
   it('[POL-8] the first section for anybody is wider than none', () => {
     const verdict = provablyNarrower(
-      parsed('version: 1\nagents: {}\n'),
-      parsed("version: 1\nagents: { '*': { capabilities: [] } }\n"),
+      policyFile('version: 1\nagents: {}\n'),
+      policyFile("version: 1\nagents: { '*': { capabilities: [] } }\n"),
     );
     expect(verdict).toEqual({ narrower: false, changes: ["section '*': agents that had no section get one"] });
   });
