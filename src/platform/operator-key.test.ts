@@ -210,7 +210,7 @@ describe('the passphrase file', () => {
 
   test('[OPER-4] a device or pipe is refused without waiting for it', async () => {
     const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', ['-m', '600', pipe]);
+    execFileSync('sh', ['-c', 'mkfifo -m 600 "$0"', pipe]);
     for (const path of ['/dev/null', pipe]) {
       await expect(readPassphraseFile(path)).rejects.toMatchObject({ code: 'operator.unsafe_file' });
     }

@@ -2,13 +2,9 @@
 import type { Database } from '../../kernel/database.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Clock, Digest, Entropy } from '../../kernel/ports.ts';
-import type { Audit } from '../audit/audit.ts';
-import type { Grants } from '../grants/grants.ts';
-import type { Limits } from '../policy/model.ts';
-import { createAsking } from './asking.ts';
+import { createAsking, type AskingPorts } from './asking.ts';
 import { createBoard } from './board.ts';
-import { createDecisions, type Decisions } from './decisions.ts';
+import { createDecisions, type DecisionPorts, type Decisions } from './decisions.ts';
 import { createExpiry } from './expiry.ts';
 import { stateAt, type Approval, type Question } from './model.ts';
 import { createApprovalStore } from './store.ts';
@@ -40,17 +36,8 @@ export interface Approvals {
   close(): void;
 }
 
-export interface ApprovalDeps {
+export interface ApprovalDeps extends AskingPorts, DecisionPorts {
   readonly db: Database;
-  readonly audit: Audit;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  readonly digest: Digest;
-  readonly grants: Grants;
-  readonly limits: (agent: string) => Pick<Limits, 'approvalTtlMs'>;
-  readonly policyVersion: () => string;
-  /** Throws when the policy in force now denies what the approval would buy, or when its agent may not act. */
-  readonly stillAsks: (approval: Approval) => Promise<void> | void;
 }
 
 /** Takes up what was open before a restart. Rejects with `approvals.locked` when a row cannot be read. */
@@ -71,8 +58,8 @@ export async function createApprovals(deps: ApprovalDeps): Promise<Approvals & D
     expiry.forget(approval.id);
   };
   const expiry = createExpiry({ audit, clock, store, settle, wake: (approval) => waiting.wake(approval) });
-  const ask = createAsking({ ...deps, store, board, settle, retract });
-  const decisions = createDecisions({ ...deps, store, settle });
+  const ask = createAsking(deps, { store, board, settle, retract });
+  const decisions = createDecisions(deps, { store, settle });
 
   for (const approval of await store.live(clock.now())) settle(approval);
 

@@ -111,7 +111,7 @@ describeDatabases('asking a person', (open) => {
     let release = (): void => undefined;
     desk.audit.syncing(() => new Promise((resolve) => (release = resolve)));
     const asking = desk.approvals.ask(callQuestion);
-    const id = await vi.waitUntil(async () => (await desk.approvals.list())[0]?.id);
+    const id = await vi.waitUntil(async () => (await desk.approvals.list())[0]?.id, { timeout: 10_000, interval: 5 });
     const releaseAsking = release;
     desk.audit.syncing(() => Promise.resolve());
     await desk.approvals.approve(id, undefined, proof);

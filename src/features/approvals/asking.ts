@@ -9,13 +9,16 @@ import { deniedUntil, type Board } from './board.ts';
 import { mostOpen, questionOf, type Approval, type Question } from './model.ts';
 import type { ApprovalStore } from './store.ts';
 
-interface AskingDeps {
+export interface AskingPorts {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly digest: Digest;
   readonly limits: (agent: string) => Pick<Limits, 'approvalTtlMs'>;
   readonly policyVersion: () => string;
+}
+
+interface Desk {
   readonly store: ApprovalStore;
   readonly board: Board;
   readonly settle: (approval: Approval) => void;
@@ -23,8 +26,11 @@ interface AskingDeps {
 }
 
 /** `ask` of the face. */
-export function createAsking(deps: AskingDeps): (question: Question) => Promise<Approval> {
-  const { audit, clock, entropy, digest, limits, policyVersion, store, board, settle, retract } = deps;
+export function createAsking(
+  ports: AskingPorts,
+  { store, board, settle, retract }: Desk,
+): (question: Question) => Promise<Approval> {
+  const { audit, clock, entropy, digest, limits, policyVersion } = ports;
   /** Questions whose commit is under way: the same one is not put twice, and nobody is given an approval that may not come to be. */
   const underWay = new Map<string, Promise<Approval>>();
 

@@ -31,13 +31,17 @@ export interface Decisions {
   deny(id: string, reason: string, proof: JsonObject): Promise<Approval>;
 }
 
-interface DecisionDeps {
+export interface DecisionPorts {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly grants: Grants;
   readonly limits: (agent: string) => Pick<Limits, 'approvalTtlMs'>;
   readonly policyVersion: () => string;
+  /** Throws when the policy in force now denies what the approval would buy, or when its agent may not act. */
   readonly stillAsks: (approval: Approval) => Promise<void> | void;
+}
+
+interface Desk {
   readonly store: ApprovalStore;
   readonly settle: (approval: Approval) => void;
 }
@@ -47,16 +51,8 @@ interface Decided {
   readonly staged?: StagedGrant;
 }
 
-export function createDecisions({
-  audit,
-  clock,
-  grants,
-  limits,
-  policyVersion,
-  stillAsks,
-  store,
-  settle,
-}: DecisionDeps): Decisions {
+export function createDecisions(ports: DecisionPorts, { store, settle }: Desk): Decisions {
+  const { audit, clock, grants, limits, policyVersion, stillAsks } = ports;
   const windowMs = ({ agent }: Approval): number => limits(agent).approvalTtlMs;
 
   async function decidable(id: string): Promise<Approval> {

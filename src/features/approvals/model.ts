@@ -11,9 +11,8 @@ export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired';
 /** `call`: buys one execution with exactly these arguments. `request`: buys a grant for its ttl with any arguments. */
 export type ApprovalOrigin = 'call' | 'request';
 
-export interface Approval {
-  /** UUID, unguessable. */
-  readonly id: string;
+/** What a call or request puts to a person. */
+export interface Question {
   readonly agent: string;
   readonly origin: ApprovalOrigin;
   readonly capability: string;
@@ -26,6 +25,12 @@ export interface Approval {
   readonly toolHash?: string;
   readonly ttlMs: number;
   readonly guards: readonly Guard[];
+}
+
+export interface Approval extends Question {
+  /** UUID, unguessable. */
+  readonly id: string;
+  /** Under which it was asked; once decided, under which it was decided. */
   readonly policyVersion: string;
   /** Milliseconds since the Unix epoch. */
   readonly requestedAt: number;
@@ -43,19 +48,6 @@ export interface Approval {
   readonly proof?: JsonObject;
 }
 
-/** What a call or request puts to a person. */
-export interface Question {
-  readonly agent: string;
-  readonly origin: Approval['origin'];
-  readonly capability: string;
-  readonly rule: string;
-  readonly reason: string;
-  readonly args?: JsonObject;
-  readonly toolHash?: string;
-  readonly ttlMs: number;
-  readonly guards: readonly Guard[];
-}
-
 /** A denial is repeated to the same question for so long, in milliseconds (DESIGN §5 Waiting). */
 export const denialMemoryMs = 10 * 60_000;
 
@@ -63,8 +55,7 @@ export const denialMemoryMs = 10 * 60_000;
 export const mostOpen = 5;
 
 /** What makes two questions the same. */
-export type QuestionParts = Pick<Approval, 'agent' | 'origin' | 'capability' | 'ttlMs' | 'guards'> &
-  Partial<Pick<Approval, 'args' | 'toolHash'>>;
+export type QuestionParts = Omit<Question, 'rule' | 'reason'>;
 
 /**
  * The identity of a question: hash of agent, origin, capability, exact arguments (none is not the same as empty), tool definition,
