@@ -39,8 +39,9 @@ function bridge(endpoint: DaemonAddress = { url: door.url.href }, token = 'token
   const heard: Running['heard'] = [];
   const raw: string[] = [];
   let rest = '';
-  output.on('data', (chunk: Buffer) => {
-    const lines = (rest + chunk.toString()).split('\n');
+  output.setEncoding('utf8');
+  output.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
       raw.push(line);
@@ -148,6 +149,19 @@ describe('relaying', () => {
     await one.answerTo(3);
     await expect.poll(() => door.dispatch.cancelled).toEqual([1]);
     expect(one.heard.map(({ id }) => id)).toEqual(['init', 3]);
+  });
+
+  test('[DOOR-11] a result of megabytes goes through whole to a client that reads late', async () => {
+    const one = await connected();
+    const result = `{"content":[{"type":"text","text":"${'é'.repeat(3_000_000)}"}]}`;
+    door.dispatch.tools_.set('up__big', async () => ({ kind: 'upstream', result }));
+    one.output.pause();
+    one.say(rpc(1, 'tools/call', { name: 'up__big' }), rpc(2, 'tools/call', { name: 'up__big' }));
+    await expect.poll(() => door.dispatch.calls.length).toBe(2);
+    one.output.resume();
+    await one.answerTo(1);
+    await one.answerTo(2);
+    expect(one.raw.slice(1).sort()).toEqual([1, 2].map((id) => `{"jsonrpc":"2.0","id":${id},"result":${result}}`));
   });
 
   test('a slow call does not hold up a quick one', async () => {

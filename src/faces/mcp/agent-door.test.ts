@@ -1,4 +1,5 @@
 // The agent door over real sockets: who gets in, which session it is, what a broken message is told.
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   ask,
@@ -293,5 +294,25 @@ describe('broken messages', () => {
     );
     expect(JSON.stringify(door.dispatch.calls[0]?.call.args)).toBe('{"__proto__":{"admin":true}}');
     expect(({} as { admin?: unknown }).admin).toBeUndefined();
+  });
+
+  test('[DOOR-4] whatever a body holds, the answer is a clear one and the door stands', async () => {
+    const whole = rpc(1, 'tools/call', { name: 'up__echo', arguments: { a: [1, 'x', null] }, _meta: { progressToken: 1 } });
+    const spoiled = fc
+      .tuple(
+        fc.nat(whole.length),
+        fc.nat(12),
+        fc.string({ unit: fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '1', '\\u', 'd8', ' ', 'e') }),
+      )
+      .map(([at, gone, added]) => whole.slice(0, at) + added + whole.slice(at + gone));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(spoiled, fc.json(), fc.string({ unit: 'binary' })), async (body) => {
+        const answer = await inSession(body);
+        expect([200, 202, 400]).toContain(answer.status);
+        expect(answer.status === 400 ? parsed(answer).error?.message : 'fine').toMatch(/./);
+      }),
+      { numRuns: 300 },
+    );
+    expect((await inSession(rpc(2, 'ping'))).status).toBe(200);
   });
 });

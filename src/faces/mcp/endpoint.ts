@@ -1,5 +1,6 @@
 // The MCP server an agent sees: sessions, the methods of the era, list changes and the end of it all. Every call goes to the gateway;
 // nothing is decided here. Knows no HTTP: requests come as messages, answers leave through slots and streams.
+import type { AgentState } from '../../features/agents/model.ts';
 import type { Dispatch, ToolScope } from '../../kernel/dispatch.ts';
 import { asAppError } from '../../kernel/errors.ts';
 import type { Clock, Entropy, Log, Unsubscribe } from '../../kernel/ports.ts';
@@ -12,7 +13,7 @@ import { toolPage } from './tool-pages.ts';
 
 /** What the doors need of the agents slice. */
 export interface AgentDirectory {
-  authenticate(token: string): { readonly name: string; readonly state: 'active' | 'suspended' | 'revoked' } | undefined;
+  authenticate(token: string): { readonly name: string; readonly state: AgentState } | undefined;
   onEnded(listener: (name: string) => void): Unsubscribe;
 }
 

@@ -46,6 +46,7 @@ const askFirst: Envelope = {
   step: 'Call scopegate_request_capability with exactly this capability and a reason.',
 };
 const diagnose = down('diagnose', 'Call scopegate_diagnose and tell the human what it says.');
+const resting = down('wait', 'Wait as long as retry_after_s says, then make the same call again.');
 const outcomeUnknown = down(
   'diagnose',
   'The call may have taken effect: check that before you repeat it, then call scopegate_diagnose.',
@@ -94,7 +95,9 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'agents.not_suspended': 'misuse',
 
   'fleet.start_failed': diagnose,
-  'fleet.circuit_open': down('wait', 'Wait as long as retry_after_s says, then make the same call again.'),
+  'fleet.down': resting,
+  'fleet.overloaded': limited,
+  'fleet.circuit_open': resting,
   'fleet.exited': outcomeUnknown,
   'fleet.timeout': outcomeUnknown,
   'fleet.cancelled': outcomeUnknown,
@@ -104,6 +107,8 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'fleet.not_found': 'misuse',
   'fleet.exists': 'misuse',
   'fleet.bad_spec': 'misuse',
+  'fleet.bad_settings': 'hidden',
+  'fleet.changed': 'misuse',
 
   'audit.unavailable': recordDown,
   'audit.locked': recordDown,
