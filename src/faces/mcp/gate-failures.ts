@@ -46,7 +46,7 @@ const askFirst: Envelope = {
   step: 'Call scopegate_request_capability with exactly this capability and a reason.',
 };
 const diagnose = down('diagnose', 'Call scopegate_diagnose and tell the human what it says.');
-const resting = down('wait', 'Wait as long as retry_after_s says, then make the same call again.');
+const resting = down('wait', 'Wait as long as retry_after_s says, or a moment, then make the same call again.');
 const outcomeUnknown = down(
   'diagnose',
   'The call may have taken effect: check that before you repeat it, then call scopegate_diagnose.',
@@ -135,5 +135,7 @@ const requestable: ReadonlySet<DenyCode> = new Set(['no_rule', 'no_policy']);
 export function drawingOf(error: AppError): Drawing {
   if (error.kind === 'internal') return 'hidden';
   if (error.code === 'policy.denied' && requestable.has(error.data?.['deny'] as DenyCode)) return askFirst;
-  return Object.hasOwn(drawings, error.code) ? drawings[error.code as DrawnCode] : byKind[error.kind];
+  const drawing = Object.hasOwn(drawings, error.code) ? drawings[error.code as DrawnCode] : byKind[error.kind];
+  // The connection knows that nothing left for the upstream, so nothing can have happened there.
+  return drawing === outcomeUnknown && error.data?.['sent'] === false ? resting : drawing;
 }
