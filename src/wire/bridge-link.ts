@@ -1,22 +1,13 @@
 // The bridge's side of Streamable HTTP (2025 revisions): one session with the daemon, made again when the daemon forgot it, and its
 // notice stream. Hands over every message the daemon sends. Knows nothing of stdio.
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Log } from '../kernel/ports.ts';
 import { connectionFault, statusFault } from './bridge-faults.ts';
-import { encodeNotification, encodeRequest, isObject, rpcCode } from './jsonrpc.ts';
+import { errorIn, handshakeIn, targetOf, textOf, type DaemonAddress, type LinkFault } from './bridge-target.ts';
+import { encodeNotification, encodeRequest, rpcCode } from './jsonrpc.ts';
 import { createEventReader } from './sse.ts';
-
-/** `url` is the whole address of the endpoint; a socket is asked for `path`, `/mcp` unless said otherwise. */
-export type DaemonAddress = { readonly url: string } | { readonly socketPath: string; readonly path?: string };
-
-/** Why a message could not be delivered or answered, as the error to give to who sent it. */
-export interface LinkFault {
-  readonly code: number;
-  readonly message: string;
-}
 
 export interface DaemonLink {
   /** Posts the client's own initialize; its answer comes through `onMessage`. */
@@ -155,11 +146,8 @@ export function createDaemonLink(deps: {
 
   /** Takes the session an answer to initialize gives. */
   function adopt(incoming: IncomingMessage, body: string): boolean {
-    const id = incoming.headers['mcp-session-id'];
-    const version = objectIn(objectIn(parsed(body))?.['result'])?.['protocolVersion'];
-    if (typeof id !== 'string' || typeof version !== 'string') return false;
-    session = { id, version };
-    return true;
+    session = handshakeIn(incoming, body);
+    return session !== undefined;
   }
 
   async function keepListening(): Promise<void> {
@@ -234,49 +222,7 @@ export function createDaemonLink(deps: {
   };
 }
 
-interface Target {
-  readonly request: typeof httpRequest;
-  readonly agent: HttpAgent;
-  readonly options: RequestOptions;
-}
-
-function targetOf(address: DaemonAddress): Target {
-  const pooling = { keepAlive: true };
-  if ('socketPath' in address) {
-    const { socketPath, path = '/mcp' } = address;
-    return { request: httpRequest, agent: new HttpAgent(pooling), options: { socketPath, path } };
-  }
-  const { protocol, hostname, port, pathname } = new URL(address.url);
-  const options: RequestOptions = { hostname: hostname.replace(/^\[|\]$/g, ''), port, path: pathname };
-  if (protocol === 'https:') return { request: httpsRequest, agent: new HttpsAgent(pooling), options };
-  return { request: httpRequest, agent: new HttpAgent(pooling), options };
-}
-
-async function textOf(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** A connection that never stood carried nothing. */
 function wasSent(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).syscall !== 'connect';
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function objectIn(value: unknown): JsonObject | undefined {
-  return isObject(value as JsonObject) ? (value as JsonObject) : undefined;
-}
-
-function errorIn(body: string): LinkFault | undefined {
-  const error = objectIn(objectIn(parsed(body))?.['error']);
-  const { code, message } = error ?? {};
-  return typeof code === 'number' && typeof message === 'string' ? { code, message } : undefined;
 }

@@ -10,7 +10,7 @@ import { initialize, notice, openTestDoor, rpc, type TestDoor } from '../../test
 import { silentLog } from '../../test/support/silent-log.ts';
 import { AppError } from '../kernel/errors.ts';
 import { runBridge } from './bridge.ts';
-import type { DaemonAddress } from './bridge-link.ts';
+import type { DaemonAddress } from './bridge-target.ts';
 
 interface Running {
   say(...lines: string[]): void;
