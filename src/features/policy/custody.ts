@@ -29,8 +29,6 @@ export interface Custody {
   read(): Promise<DiskText>;
   /** Puts a valid text in force with its record; `decision` marks what a person decided. Throws what the commit throws. */
   adopt(text: string, how: Adoption, entry: Pick<AuditEntry, 'actor' | 'facts'>): Promise<Adopted>;
-  /** Looks at the file now, in turn with whatever is under way. */
-  look(): Promise<void>;
   onChanged(listener: () => void): Unsubscribe;
   close(): void;
 }
@@ -119,12 +117,15 @@ export async function createCustody(deps: CustodyDeps): Promise<Custody> {
 
   /** Taking the file away takes every permission away; the last good text stays, so that restoring the file restores it. */
   async function gone(found: Exclude<DiskText, { kind: 'text' }>, adopted: Adopted): Promise<void> {
-    if (disk.state !== found.kind) {
-      const reason = found.kind === 'missing' ? {} : { reason: found.reason };
-      settle({ disk: found.kind === 'missing' ? { state: 'missing' } : { state: 'unreadable', reason: found.reason } });
-      log.error(`the policy file is ${found.kind}, everything is denied`, { path, ...reason });
-      unrecorded = { from: adopted.version, how: `file_${found.kind}` };
-    }
+    const next: Disk = found.kind === 'missing' ? { state: 'missing' } : { state: 'unreadable', reason: found.reason };
+    if (disk.state !== next.state) {
+      log.error(`the policy file is ${next.state}, everything is denied`, {
+        path,
+        ...('reason' in next ? { reason: next.reason } : {}),
+      });
+      unrecorded = { from: adopted.version, how: `file_${next.state}` };
+      settle({ disk: next });
+    } else disk = next;
     if (unrecorded === undefined) return;
     await note('policy.narrowed', unrecorded);
     unrecorded = undefined;
@@ -166,8 +167,12 @@ export async function createCustody(deps: CustodyDeps): Promise<Custody> {
   return {
     standing: () => ({ ground, disk }),
     read: () => readPolicyFile(files, path),
-    adopt: (text, how, entry) => inTurn(() => take(text, how, entry)),
-    look,
+    async adopt(text, how, entry) {
+      const adopted = await inTurn(() => take(text, how, entry));
+      // The file may have changed while the decision was made.
+      void look();
+      return adopted;
+    },
     onChanged(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -10,12 +10,12 @@ export type DiskText =
 
 export async function readPolicyFile(files: Files, path: string): Promise<DiskText> {
   try {
-    const size = await files.size(path);
-    if (size === undefined) return { kind: 'missing' };
-    if (size > maxBytes) return { kind: 'unreadable', reason: `it is larger than ${maxBytes} bytes` };
-    const text = await files.readText(path);
-    return text === undefined ? { kind: 'missing' } : { kind: 'text', text };
+    const bytes = await files.readBytes(path, { offset: 0, length: maxBytes + 1 });
+    if (bytes === undefined) return { kind: 'missing' };
+    if (bytes.length > maxBytes) return { kind: 'unreadable', reason: `it is larger than ${maxBytes} bytes` };
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (thrown) {
+    if (thrown instanceof TypeError) return { kind: 'unreadable', reason: 'it is not UTF-8' };
     return { kind: 'unreadable', reason: asAppError(thrown).message };
   }
 }
