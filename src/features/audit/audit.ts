@@ -177,7 +177,12 @@ export async function createAudit(deps: AuditDeps): Promise<AuditLog> {
       folder,
       key,
       tree,
+      digest,
+      verifier: deps.verifier,
       node: opened.tiles.node,
+      tile: opened.tiles.read,
+      now: () => clock.now(),
+      anchor: () => readAnchor(db, origin),
       saltOf: drafter.saltOf,
       async settle() {
         if (availability.outage === undefined) await writer.checkpoint();

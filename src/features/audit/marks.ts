@@ -10,6 +10,8 @@ import { keyPath, latestPath, listPath } from './signed-checkpoints.ts';
 /** At `size` records the root has to be `root`. */
 export interface Mark {
   readonly where: string;
+  /** Kept outside the folder: what the folder says of itself proves nothing about it. */
+  readonly outside?: true;
   readonly size: number;
   readonly root: Uint8Array;
 }
@@ -77,7 +79,7 @@ export async function collectMarks(
   for (const { where, note } of held) {
     const mark = openCheckpoint(note.endsWith('\n') ? note : `${note}\n`, key, verifier);
     if (mark === undefined) problems.push({ index: 0, kind: 'checkpoint', message: `${where} is not signed by the log’s key` });
-    else marks.push({ where, ...mark });
+    else marks.push({ where, outside: true, ...mark });
   }
   return { marks: marks.toSorted((a, b) => a.size - b.size), checkpoints: notes.length, problems };
 }

@@ -14,7 +14,6 @@ export const problemKinds = [
   'order', // time goes back
   'tile', // a stored subtree disagrees with records that are right
   'torn_tail', // half a record at the end, behind everything signed
-  'running', // the running daemon holds another log in memory
 ] as const;
 export type ProblemKind = (typeof problemKinds)[number];
 

@@ -30,7 +30,7 @@ export function createRootChecks(marks: readonly Mark[]): RootChecks {
 export function forkOf(passed: readonly Mark[], failed: readonly Mark[]): Problem | undefined {
   const [first] = failed;
   if (first === undefined) return undefined;
-  const from = passed.findLast(({ size }) => size < first.size)?.size ?? 0;
+  const from = passed.findLast(({ size, outside }) => size < first.size && (outside ?? !first.outside))?.size ?? 0;
   const message = `records ${from} to ${first.size - 1} are not the ones under ${first.where}, signed for ${first.size} records`;
   return { index: from, kind: 'forked', message };
 }

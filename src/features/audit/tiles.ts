@@ -30,8 +30,8 @@ export interface Tiles {
   readonly completed: NodeListener;
   edge(): Edge;
   /** A full tile, or the first hashes of the one at the edge; throws RangeError when the tile is missing or cut. */
-  read(level: number, tile: number): Promise<Uint8Array>;
-  node: NodeReader;
+  readonly read: (level: number, tile: number) => Promise<Uint8Array>;
+  readonly node: NodeReader;
   /** Writes the full tiles that are only in memory; a failed one stays for the next call. */
   flush(): Promise<void>;
 }
