@@ -1,7 +1,26 @@
 // The face of the fleet slice: supervised upstream members, their pinned tools, and calls into them.
+import type { Database } from '../../kernel/database.ts';
+import { asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Unsubscribe } from '../../kernel/ports.ts';
-import type { CatalogTool, CircuitView, MemberState, Resolution } from './model.ts';
+import type { Clock, Digest, Entropy, Files, Log, Unsubscribe, UpstreamConnector } from '../../kernel/ports.ts';
+import type { Audit } from '../audit/audit.ts';
+import { createEnlistment } from './enlistment.ts';
+import type {
+  CatalogTool,
+  CircuitView,
+  Decision,
+  MemberState,
+  PinReview,
+  Resolution,
+  UpstreamSpec,
+  UpstreamStatus,
+} from './model.ts';
+import { circuitOf, newMember } from './member.ts';
+import { disabled, notFound, quarantined, unaccepted, badSpec } from './refusals.ts';
+import { openRoster, type Acceptable, type FindProgram, type RosterEntry } from './roster.ts';
+import { startRounds } from './rounds.ts';
+import type { Acceptance } from './store.ts';
+import type { SupervisedView } from './supervised.ts';
 
 export interface UpstreamCall {
   readonly tool: CatalogTool;
@@ -38,6 +57,182 @@ export interface Fleet {
   /** A bounded live probe (10 s each, all at once) of every enabled upstream; never rejects. */
   diagnose(signal: AbortSignal): Promise<Readonly<Record<string, MemberHealth>>>;
   onCatalogChanged(listener: () => void): Unsubscribe;
+  /** Resolves when every upstream of the file has been tried once. */
+  settled(): Promise<void>;
   /** Stops every member; resolves when no child is left. */
   close(): Promise<void>;
+}
+
+/** What operators do to the fleet; for its own operations only. */
+export interface FleetControl {
+  status(): readonly UpstreamStatus[];
+  /** A spec as it would be accepted now. */
+  proposal(spec: UpstreamSpec): Promise<Acceptable>;
+  /** The entry of the file as it would be accepted now; throws `fleet.not_found` or `fleet.bad_spec`. */
+  standing(upstream: string): Acceptable;
+  acceptance(upstream: string): Acceptance | undefined;
+  /** Throws `fleet.bad_settings` when the file cannot be read; what is accepted then starts. */
+  reload(): Promise<void>;
+  accept(what: Acceptable, decision: Decision, write: boolean): Promise<MemberHealth>;
+  remove(upstream: string, decision: Decision): Promise<void>;
+  reviews(upstream: string | undefined): readonly PinReview[];
+  acceptTools(
+    upstream: string,
+    offers: readonly { readonly tool: string; readonly hash: string }[],
+    decision: Decision,
+  ): Promise<void>;
+}
+
+export interface FleetDeps {
+  readonly db: Database;
+  readonly audit: Audit;
+  readonly files: Files;
+  readonly settingsPath: string;
+  readonly connector: UpstreamConnector;
+  readonly findProgram: FindProgram;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly digest: Digest;
+  readonly log: Log;
+  /** The daemon's environment, of which children get a small part. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+const probeTimeoutMs = 10_000;
+
+/** Throws `fleet.bad_settings` when sallyport.yaml cannot be read; upstreams start in the background. `fleetMigrations` must have run. */
+export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl> {
+  const { files, settingsPath, clock, log } = deps;
+  const listeners = new Set<() => void>();
+  let catalog: readonly CatalogTool[] | undefined;
+  const changed = (): void => {
+    catalog = undefined;
+    for (const listener of listeners) listener();
+  };
+  const roster = await openRoster({ ...deps, changed, enlist: createEnlistment(deps) });
+  const rounds = startRounds(clock, () => members().map(({ member }) => member));
+  rounds.wake(await roster.reconcile());
+  const stopWatching = files.watch(settingsPath, () => {
+    roster.reconcile().then(
+      (fresh) => rounds.wake(fresh),
+      (error: unknown) => log.error('sallyport.yaml is not used', { reason: asAppError(error).message }),
+    );
+  });
+
+  function members(): Extract<RosterEntry, { kind: 'member' }>[] {
+    return [...roster.entries().values()].filter((entry) => entry.kind === 'member');
+  }
+
+  function memberOf(upstream: string): Extract<RosterEntry, { kind: 'member' }> {
+    const entry = roster.entries().get(upstream);
+    if (entry === undefined) throw notFound(upstream);
+    if (entry.kind === 'member') return entry;
+    if (entry.state === 'disabled') throw disabled(upstream);
+    if (entry.state === 'invalid')
+      throw badSpec(`Upstream '${upstream}' is not understood: ${entry.why}`, 'Mend its entry in sallyport.yaml.');
+    throw unaccepted(upstream, entry.why);
+  }
+
+  async function measured(entry: RosterEntry, signal: AbortSignal): Promise<MemberHealth> {
+    if (entry.kind === 'idle')
+      return { ok: false, error: entry.why, state: 'stopped', circuit: circuitOf(newMember, 0), mode: 'none' };
+    const { member, tools } = entry;
+    const outcome = await member.measure(probeTimeoutMs, signal).then(
+      () => ({ ok: true, tools: tools.served().length }),
+      (error: unknown) => ({ ok: false, error: asAppError(error).message }),
+    );
+    const { state, circuit } = member.view();
+    return { ...outcome, state, circuit, mode: 'none' };
+  }
+
+  return {
+    catalog: () =>
+      (catalog ??= members()
+        .flatMap(({ tools }) => tools.served())
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))),
+    resolve(upstream, tool) {
+      const entry = roster.entries().get(upstream);
+      return entry?.kind === 'member' ? entry.tools.resolve(tool) : { kind: 'unknown' };
+    },
+    upstreams: () => [...roster.entries()].filter(([, entry]) => entry.kind === 'member').map(([name]) => name),
+    async call({ tool, args, rest, signal, onProgress }) {
+      const { member, tools, accepted } = memberOf(tool.upstream);
+      const verify = (): void => {
+        const now = tools.resolve(tool.tool);
+        // A start or a change in between may have brought another definition than the one that was decided on.
+        if (now.kind !== 'tool' || now.tool.hash !== tool.hash) throw quarantined(tool.upstream, tool.tool);
+      };
+      const params = JSON.stringify({ ...rest, name: tool.tool, ...(args === undefined ? {} : { arguments: args }) });
+      const { callTimeoutMs } = accepted.spec;
+      const reply = await member.call({ method: 'tools/call', params, signal, timeoutMs: callTimeoutMs, onProgress, verify });
+      if (reply.kind === 'error') return reply;
+      return { kind: 'result', json: reply.json, isError: reply.value['isError'] === true };
+    },
+    async diagnose(signal) {
+      const probed = [...roster.entries()].filter(([, entry]) => entry.kind === 'member' || entry.state !== 'disabled');
+      return Object.fromEntries(
+        await Promise.all(probed.map(async ([name, entry]) => [name, await measured(entry, signal)] as const)),
+      );
+    },
+    onCatalogChanged(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    settled: () => rounds.settled(),
+    async close() {
+      stopWatching();
+      rounds.stop();
+      await roster.close();
+    },
+
+    status: () => [...roster.entries()].map(([name, entry]) => statusOf(name, entry)),
+    proposal: (spec) => roster.acceptable(spec),
+    standing(upstream) {
+      const entry = roster.entries().get(upstream);
+      if (entry === undefined) throw notFound(upstream);
+      if (entry.kind === 'member') return entry.accepted;
+      if (entry.acceptable === undefined)
+        throw badSpec(`Upstream '${upstream}' is not understood: ${entry.why}`, 'Mend its entry in sallyport.yaml.');
+      return entry.acceptable;
+    },
+    acceptance: (upstream) => roster.acceptance(upstream),
+    async reload() {
+      rounds.wake(await roster.reconcile());
+    },
+    async accept(what, decision, write) {
+      await roster.accept(what, decision, write);
+      rounds.wake(await roster.reconcile());
+      const entry = roster.entries().get(what.spec.name);
+      if (entry === undefined) throw notFound(what.spec.name);
+      return measured(entry, new AbortController().signal);
+    },
+    async remove(upstream, decision) {
+      if (!roster.entries().has(upstream)) throw notFound(upstream);
+      await roster.remove(upstream, decision);
+      await roster.reconcile();
+    },
+    reviews(upstream) {
+      if (upstream !== undefined) return memberOf(upstream).tools.reviews();
+      return members().flatMap(({ tools }) => tools.reviews());
+    },
+    acceptTools: (upstream, offers, decision) => memberOf(upstream).tools.accept(offers, decision),
+  };
+}
+
+function statusOf(name: string, entry: RosterEntry): UpstreamStatus {
+  if (entry.kind === 'idle') return { name, state: entry.state, tools: 0, quarantined: 0, restarts: 0, error: entry.why };
+  const { pid, state, circuit, restarts, lastError, stderrTail }: SupervisedView = entry.member.view();
+  const { command, args } = entry.accepted.spec.transport;
+  return {
+    name,
+    state,
+    tools: entry.tools.served().length,
+    quarantined: entry.tools.reviews().filter(({ change }) => change !== 'removed').length,
+    restarts,
+    circuit: circuit.state,
+    command: [command, ...args].join(' '),
+    ...(pid === undefined ? {} : { pid }),
+    ...(lastError === undefined ? {} : { error: lastError }),
+    ...(stderrTail === undefined || stderrTail === '' ? {} : { stderr: stderrTail }),
+  };
 }

@@ -1,4 +1,5 @@
 // The nouns of the fleet: upstream, member state, pinned tool. The state machine of a member is in member.ts.
+import type { JsonObject } from '../../kernel/json.ts';
 import type { ToolAnnotations } from '../../kernel/operation.ts';
 
 /** One upstream of sallyport.yaml, over stdio. */
@@ -8,7 +9,7 @@ export interface UpstreamSpec {
   readonly transport: { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[]; readonly cwd?: string };
   /** Fixed variables of the child; never a secret. */
   readonly env: Readonly<Record<string, string>>;
-  /** Names passed through from the daemon's environment, besides PATH, HOME, LANG, LC_*, TMPDIR, TZ. */
+  /** Names passed through from the daemon's environment, besides the few that environment.ts allows. */
   readonly envPassthrough: readonly string[];
   /** Tool names to expose; empty = all. */
   readonly exposeTools: readonly string[];
@@ -20,7 +21,10 @@ export interface UpstreamSpec {
 export const reservedUpstreams = ['hangar', 'hack', 'vault', 'git', 'plan', 'sallyport', 'scopegate'] as const;
 
 /** Health as measured, one machine per member: stopped → starting → ready → (backoff → starting) …; `circuit` is a view of it. */
-export type MemberState = 'stopped' | 'starting' | 'ready' | 'backoff' | 'failed';
+export type MemberState = 'stopped' | 'starting' | 'ready' | 'backoff';
+
+/** Why an entry of sallyport.yaml has no member: not to be started, not accepted, or not understood. */
+export type EntryState = 'disabled' | 'unaccepted' | 'invalid';
 
 export interface CircuitView {
   readonly state: 'closed' | 'open' | 'half_open';
@@ -54,6 +58,8 @@ export interface PinReview {
   readonly upstream: string;
   readonly tool: string;
   readonly change: 'new' | 'changed' | 'removed';
+  /** Why this definition can never be accepted; absent when a person may. */
+  readonly unusable?: string;
   readonly acceptedHash?: string;
   readonly offeredHash?: string;
   /** Accepted and offered definitions as JSON text, for a diff. */
@@ -61,13 +67,39 @@ export interface PinReview {
   readonly offered?: string;
 }
 
+/** One line of `upstream ls`: what is so now, never what was. */
+export interface UpstreamStatus {
+  readonly name: string;
+  readonly state: MemberState | EntryState;
+  readonly pid?: number;
+  readonly tools: number;
+  readonly quarantined: number;
+  /** Starts after the first one, since the daemon started. */
+  readonly restarts: number;
+  readonly circuit?: CircuitView['state'];
+  readonly command?: string;
+  readonly error?: string;
+  /** The tail of what it last wrote to stderr before it failed. */
+  readonly stderr?: string;
+}
+
+/** Who decided, and the facts of the verified signature for the record. */
+export interface Decision {
+  readonly actor: string;
+  readonly proof?: JsonObject;
+}
+
 export type FleetErrorCode =
   | 'fleet.not_found'
   | 'fleet.exists'
   | 'fleet.bad_spec'
+  | 'fleet.bad_settings' // sallyport.yaml cannot be read or changed
+  | 'fleet.changed' // what was to be accepted is no longer what is there
   | 'fleet.unaccepted' // in sallyport.yaml, but no operator signed it
   | 'fleet.start_failed'
+  | 'fleet.down' // waiting for its retry time
   | 'fleet.circuit_open'
+  | 'fleet.overloaded'
   | 'fleet.exited' // the child died with the call in flight: outcome unknown
   | 'fleet.timeout'
   | 'fleet.cancelled'

@@ -1,0 +1,48 @@
+// What a person sees before an upstream is accepted, and what they are told after. Decides nothing.
+import { z } from 'zod';
+import { actorOf } from '../../kernel/caller.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { OperationContext } from '../../kernel/operation.ts';
+import { printable } from '../../lib/printable.ts';
+import type { MemberHealth } from './fleet.ts';
+import type { Decision } from './model.ts';
+import type { Acceptable } from './roster.ts';
+import { specFacts } from './spec.ts';
+import type { Acceptance } from './store.ts';
+
+export const acceptedOutput = z.strictObject({
+  upstream: z.string(),
+  accepted: z.literal(true),
+  spec_digest: z.string(),
+  connection: z.strictObject({ ok: z.boolean(), tools: z.int().optional(), error: z.string().optional() }),
+});
+export type AcceptedOutput = z.infer<typeof acceptedOutput>;
+
+/** Every fact the digest covers, the program it means now, and what the acceptance replaces. */
+export function acceptanceFacts({ spec, specDigest, program }: Acceptable, before: Acceptance | undefined): JsonObject {
+  return {
+    runs: specFacts(spec),
+    program: program ?? null,
+    spec_digest: specDigest,
+    ...(before === undefined ? {} : { replaces: { spec_digest: before.specDigest, program: before.program ?? null } }),
+    pins:
+      before?.specDigest === specDigest
+        ? 'stay as they are'
+        : 'all tools of the first listing are accepted; later changes wait for review',
+  };
+}
+
+export function acceptedAnswer({ spec, specDigest }: Acceptable, { ok, tools, error }: MemberHealth): AcceptedOutput {
+  const connection = { ok, ...(tools === undefined ? {} : { tools }), ...(error === undefined ? {} : { error }) };
+  return { upstream: spec.name, accepted: true, spec_digest: specDigest, connection };
+}
+
+export function drawAccepted({ upstream, connection }: AcceptedOutput): string {
+  const name = printable(upstream);
+  if (connection.ok) return `${name} is accepted and runs, with ${connection.tools ?? 0} tools.`;
+  return `${name} is accepted and saved, but does not run: ${printable(connection.error ?? '')}\nIt is tried again; see: sallyport upstream ls`;
+}
+
+export function decisionOf({ caller, proofFacts }: OperationContext): Decision {
+  return { actor: actorOf(caller), ...(proofFacts === undefined ? {} : { proof: proofFacts }) };
+}

@@ -1,0 +1,131 @@
+// The one state machine of an upstream member, as a pure function: stopped → starting → ready → backoff → starting … Health, backoff and
+// circuit are views of these few facts. Knows no process, no timer and no tool; instants are milliseconds of a monotonic clock.
+import type { CircuitView, MemberState } from './model.ts';
+
+/** Gate contract, scopegate_upstream_health: five consecutive failures open the circuit for 30 s, then a single probe decides. */
+export const circuitFailures = 5;
+export const circuitOpenMs = 30_000;
+const backoffBaseMs = 500;
+const backoffCapMs = 30_000;
+/** Whoever served this long without a call failing starts with a clean slate. */
+const stableMs = 60_000;
+
+export interface Member {
+  readonly phase: 'stopped' | 'starting' | 'ready' | 'backoff';
+  /** Consecutive failures; only a success of the same weight ends the streak. */
+  readonly failures: number;
+  /** True while every failure of the streak was a failed start, so that a start cures it; else only an answered call does. */
+  readonly startCures: boolean;
+  /** The one instant before which nothing is tried; drawn once per failure. */
+  readonly retryAllowedAt: number;
+  readonly readyAt: number;
+  /** The half-open probe is out. */
+  readonly probing: boolean;
+  readonly starts: number;
+}
+
+export const newMember: Member = {
+  phase: 'stopped',
+  failures: 0,
+  startCures: true,
+  retryAllowedAt: 0,
+  readyAt: 0,
+  probing: false,
+  starts: 0,
+};
+
+/** `jitter` is uniform in [0, 1), drawn by the driver, so that this stays a function. */
+export type MemberEvent =
+  | { readonly kind: 'start_begun' }
+  | { readonly kind: 'start_succeeded'; readonly at: number }
+  | { readonly kind: 'start_failed'; readonly at: number; readonly jitter: number }
+  /** Not the upstream's doing: we are stopping, or nothing may be recorded now. */
+  | { readonly kind: 'start_abandoned' }
+  | { readonly kind: 'exited'; readonly at: number; readonly jitter: number }
+  /** We ended a process that no longer answers; its failures were counted when they happened. */
+  | { readonly kind: 'recycled' }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'probe_taken' }
+  /** A probe that decided nothing: its caller left, or it never reached the upstream. */
+  | { readonly kind: 'probe_released' }
+  | { readonly kind: 'call_succeeded' }
+  | { readonly kind: 'call_failed'; readonly at: number; readonly probe: boolean };
+
+export function next(member: Member, event: MemberEvent): Member {
+  switch (event.kind) {
+    case 'start_begun':
+      return { ...member, phase: 'starting', starts: member.starts + 1 };
+    case 'start_succeeded':
+      return { ...member, phase: 'ready', readyAt: event.at, ...(member.startCures ? { failures: 0, probing: false } : {}) };
+    case 'start_failed':
+      return failed({ ...member, phase: 'backoff' }, event.at, event.jitter);
+    case 'start_abandoned':
+      return { ...member, phase: 'stopped' };
+    case 'exited': {
+      const forgiven = event.at - member.readyAt >= stableMs ? { ...member, failures: 0 } : member;
+      return failed({ ...forgiven, phase: 'backoff', startCures: false }, event.at, event.jitter);
+    }
+    case 'recycled':
+      return { ...member, phase: 'backoff' };
+    case 'stopped':
+      return { ...newMember, starts: member.starts };
+    case 'probe_taken':
+      return { ...member, probing: true };
+    case 'probe_released':
+      return { ...member, probing: false };
+    case 'call_succeeded':
+      return { ...member, failures: 0, startCures: true, probing: false };
+    case 'call_failed':
+    default: {
+      const counted = {
+        ...member,
+        failures: member.failures + 1,
+        startCures: false,
+        probing: event.probe ? false : member.probing,
+      };
+      return counted.failures >= circuitFailures ? { ...counted, retryAllowedAt: event.at + circuitOpenMs } : counted;
+    }
+  }
+}
+
+/** Equal jitter: half the delay is certain, half is drawn; from the fifth failure on the circuit's 30 s. */
+function failed(member: Member, at: number, jitter: number): Member {
+  const failures = member.failures + 1;
+  const ceiling = Math.min(backoffCapMs, backoffBaseMs * 2 ** (failures - 1));
+  const delay = failures >= circuitFailures ? circuitOpenMs : Math.ceil((ceiling * (1 + jitter)) / 2);
+  return { ...member, failures, probing: false, retryAllowedAt: at + delay };
+}
+
+export type Admission =
+  /** `probe`: this call is the one that decides about an open circuit. */
+  | { readonly kind: 'pass'; readonly probe: boolean }
+  | { readonly kind: 'refuse'; readonly why: 'circuit' | 'backoff'; readonly retryAfterMs: number };
+
+/** While a probe is out nobody knows how long it takes; this is when to ask again. */
+const probePatienceMs = 1_000;
+
+/** May a call go on now? A member that is down is started by whoever passes. */
+export function admit(member: Member, now: number): Admission {
+  const wait = member.retryAllowedAt - now;
+  if (member.failures >= circuitFailures) {
+    if (wait > 0) return { kind: 'refuse', why: 'circuit', retryAfterMs: wait };
+    if (member.probing) return { kind: 'refuse', why: 'circuit', retryAfterMs: probePatienceMs };
+    return { kind: 'pass', probe: true };
+  }
+  if (member.phase === 'backoff' && wait > 0) return { kind: 'refuse', why: 'backoff', retryAfterMs: wait };
+  return { kind: 'pass', probe: false };
+}
+
+/** May it be started without a call asking for it? */
+export function mayStart(member: Member, now: number): boolean {
+  return (member.phase === 'stopped' || member.phase === 'backoff') && now >= member.retryAllowedAt && !member.probing;
+}
+
+export function circuitOf(member: Member, now: number): CircuitView {
+  if (member.failures < circuitFailures) return { state: 'closed', failures: member.failures };
+  return { state: now < member.retryAllowedAt ? 'open' : 'half_open', failures: member.failures };
+}
+
+export function stateOf(member: Member): MemberState {
+  return member.phase;
+}

@@ -1,0 +1,87 @@
+// The `upstreams:` list of sallyport.yaml as text in and text out; comments and everything else in the file stay. Reads no file itself.
+import { parseDocument, isSeq, isMap, type Document } from 'yaml';
+import type { UpstreamSpec } from './model.ts';
+import { badSettings } from './refusals.ts';
+import { parseSpec } from './spec.ts';
+
+export type SettingsEntry =
+  | { readonly name: string; readonly spec: UpstreamSpec }
+  /** Not understood; the others are not affected. `name` is what it calls itself, or its place. */
+  | { readonly name: string; readonly problem: string };
+
+/** Throws `fleet.bad_settings` when the text as a whole is no such file; problems of one entry stay with the entry. */
+export function readUpstreams(text: string): readonly SettingsEntry[] {
+  const raw = listOf(parse(text));
+  const entries = raw.map((value, at): SettingsEntry => {
+    const place = `upstreams[${at}]`;
+    const parsed = parseSpec(value, place);
+    return parsed.ok ? { name: parsed.spec.name, spec: parsed.spec } : { name: nameOf(value) ?? place, problem: parsed.problem };
+  });
+  const seen = new Set<string>();
+  return entries.map((entry) => {
+    if (!seen.has(entry.name)) {
+      seen.add(entry.name);
+      return entry;
+    }
+    return { name: `${entry.name} (again)`, problem: `The name '${entry.name}' is used twice; the first entry counts.` };
+  });
+}
+
+/** The text with one more entry at the end of the list. */
+export function withUpstream(text: string, spec: UpstreamSpec): string {
+  const document = parse(text);
+  const { transport } = spec;
+  const entry = {
+    name: spec.name,
+    transport: { ...transport },
+    ...(Object.keys(spec.env).length > 0 && { env: spec.env }),
+    ...(spec.envPassthrough.length > 0 && { envPassthrough: spec.envPassthrough }),
+    ...(spec.exposeTools.length > 0 && { exposeTools: spec.exposeTools }),
+  };
+  const list = document.get('upstreams');
+  if (isSeq(list)) {
+    list.flow = false;
+    list.add(document.createNode(entry));
+  } else document.set('upstreams', document.createNode([entry]));
+  return document.toString({ lineWidth: 0 });
+}
+
+/** The text without the entry of that name; unchanged when there is none. */
+export function withoutUpstream(text: string, name: string): string {
+  const document = parse(text);
+  const list = document.get('upstreams');
+  if (!isSeq(list)) return text;
+  const kept = list.items.filter((item) => !(isMap(item) && item.get('name') === name));
+  if (kept.length === list.items.length) return text;
+  list.items = kept;
+  return document.toString({ lineWidth: 0 });
+}
+
+function parse(text: string): Document.Parsed {
+  const document = parseDocument(text, { strict: true, uniqueKeys: true });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    throw badSettings(
+      `sallyport.yaml is no valid YAML: ${error.message.split('\n')[0] ?? ''}`,
+      'Mend the file; the upstreams that run go on as they are.',
+    );
+  }
+  if (document.contents !== null && !isMap(document.contents)) {
+    throw badSettings('sallyport.yaml is not a map of settings.', "Begin a line with 'upstreams:'.");
+  }
+  return document;
+}
+
+function listOf(document: Document.Parsed): readonly unknown[] {
+  const plain = document.toJS({ maxAliasCount: 100 }) as { upstreams?: unknown } | null;
+  const list = plain?.upstreams ?? [];
+  if (!Array.isArray(list))
+    throw badSettings("'upstreams' in sallyport.yaml is not a list.", "Write each upstream as an item that begins with '- name:'.");
+  return list as readonly unknown[];
+}
+
+function nameOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { name } = value as { name?: unknown };
+  return typeof name === 'string' && name !== '' ? name.slice(0, 64) : undefined;
+}

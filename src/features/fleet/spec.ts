@@ -1,0 +1,108 @@
+// One entry under `upstreams:` of sallyport.yaml: its schema, its errors in words, and the digest an operator accepts. Pure.
+import { z } from 'zod';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Digest } from '../../kernel/ports.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import { closest } from '../../lib/closest.ts';
+import { hex } from './definition.ts';
+import { mayPassThrough } from './environment.ts';
+import { reservedUpstreams, type UpstreamSpec } from './model.ts';
+
+export const upstreamName = /^(?!.*__)[a-z0-9][a-z0-9_-]{0,63}$/;
+export const upstreamNameHelp = 'lower-case letters, digits, - and single _, beginning with a letter or digit, at most 64';
+
+const plainText = z
+  .string()
+  .min(1)
+  .refine((text) => !text.includes('\0'), 'must not hold a NUL character');
+const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
+const milliseconds = (most: number) => z.int().min(100).max(most);
+
+// Values of secrets belong where they can be guarded; these beginnings are those of tokens in the field.
+const rawSecret = /^(?:sk-|gh[pousr]_|github_pat_|xox[baprs]-|AKIA|AIza|eyJ|glpat-|-----BEGIN)/;
+
+const stdio = z.strictObject({
+  kind: z.literal('stdio', 'must be stdio; HTTP upstreams come in a later version'),
+  command: plainText,
+  args: z.array(z.string().refine((text) => !text.includes('\0'), 'must not hold a NUL character')).default([]),
+  cwd: plainText.refine((path) => path.startsWith('/'), 'must be an absolute path').optional(),
+});
+
+const upstream = z.strictObject({
+  name: z
+    .string()
+    .regex(upstreamName, `must have ${upstreamNameHelp}`)
+    .refine((name) => !(reservedUpstreams as readonly string[]).includes(name), 'is a name the gateway keeps for itself'),
+  transport: stdio,
+  env: z
+    .record(
+      variableName,
+      z
+        .string()
+        .refine(
+          (value) => !rawSecret.test(value),
+          'looks like a secret; export it where the daemon runs and list its name under envPassthrough',
+        ),
+    )
+    .default({}),
+  envPassthrough: z
+    .array(variableName.refine(mayPassThrough, 'is a variable of the gateway itself and is never passed on'))
+    .default([]),
+  exposeTools: z.array(plainText).default([]),
+  enabled: z.boolean().default(true),
+  startTimeoutMs: milliseconds(600_000).default(30_000),
+  callTimeoutMs: milliseconds(3_600_000).default(120_000),
+});
+
+const knownKeys = ['name', 'transport', 'env', 'envPassthrough', 'exposeTools', 'enabled', 'startTimeoutMs', 'callTimeoutMs'];
+const transportKeys = ['kind', 'command', 'args', 'cwd'];
+
+export type ParsedSpec = { readonly ok: true; readonly spec: UpstreamSpec } | { readonly ok: false; readonly problem: string };
+
+/** `at` is where the entry stands, e.g. `upstreams[2]`; the problem names the exact place and, for a typo, what was probably meant. */
+export function parseSpec(raw: unknown, at: string): ParsedSpec {
+  const result = upstream.safeParse(raw);
+  if (!result.success) return { ok: false, problem: result.error.issues.map((issue) => inWords(issue, at)).join(' ') };
+  const { transport } = result.data;
+  if (transport.command.includes('/') && !transport.command.startsWith('/') && transport.cwd === undefined) {
+    return { ok: false, problem: `${at}.transport.command is a relative path: write the absolute path, or set cwd.` };
+  }
+  const { cwd, ...rest } = transport;
+  return { ok: true, spec: { ...result.data, transport: cwd === undefined ? rest : { ...rest, cwd } } };
+}
+
+function inWords(issue: z.core.$ZodIssue, at: string): string {
+  const place = issue.path.reduce<string>(
+    (path, part) => (typeof part === 'number' ? `${path}[${part}]` : `${path}.${String(part)}`),
+    at,
+  );
+  if (issue.code !== 'unrecognized_keys') return `${place}: ${issue.message}.`;
+  const known = issue.path[0] === 'transport' ? transportKeys : knownKeys;
+  return issue.keys.map((key) => `${place} has no key '${key}'${guess(key, known)}.`).join(' ');
+}
+
+function guess(key: string, known: readonly string[]): string {
+  const meant = closest(key, known);
+  return meant === undefined ? ` (it has ${known.join(', ')})` : `; did you mean '${meant}'?`;
+}
+
+/** What an operator decides on: everything that determines what runs and what it can reach. Time-outs and `enabled` are not of that kind. */
+export function specFacts({ name, transport, env, envPassthrough, exposeTools }: UpstreamSpec): JsonObject {
+  return {
+    name,
+    transport: {
+      kind: transport.kind,
+      command: transport.command,
+      args: transport.args,
+      ...(transport.cwd === undefined ? {} : { cwd: transport.cwd }),
+    },
+    env,
+    envPassthrough,
+    exposeTools,
+  };
+}
+
+/** Hex SHA-256 of the canonical facts. */
+export function specDigest(spec: UpstreamSpec, digest: Digest): string {
+  return hex(digest.sha256(canonicalJson({ v: 1, ...specFacts(spec) })));
+}
