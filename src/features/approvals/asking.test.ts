@@ -69,6 +69,8 @@ describeDatabases('asking a person', (open) => {
     const { id } = await desk.approvals.ask({ ...callQuestion, args });
     args.to = 'prod';
     args.list.push(2);
+    const asked = await desk.approvals.ask({ ...callQuestion, args: { to: 'dev', list: [1] } });
+    expect(asked).toMatchObject({ id, args: { to: 'dev', list: [1] } });
     expect((await desk.approvals.get(id))?.args).toEqual({ to: 'dev', list: [1] });
     await desk.approvals.approve(id, undefined, proof);
     expect(await desk.approvals.spend({ ...call, args })).toBeUndefined();

@@ -30,7 +30,10 @@ describeDatabases('decisions', (open) => {
           facts: { approval: approval.id, agent: 'kimi', capability: 'aws:call:deploy', tool_hash: 'h1' },
         },
       ]);
-      expect((await desk.approvals.ask(callQuestion)).id).not.toBe(approval.id);
+      const next = await desk.approvals.ask(callQuestion);
+      expect(next.id).not.toBe(approval.id);
+      await desk.approvals.approve(next.id, undefined, proof);
+      expect(await desk.approvals.spend(call)).toMatchObject({ id: next.id });
     });
 
     test('[APPR-2] one changed argument, another agent, tool, definition or no arguments buy nothing', async () => {
