@@ -3,16 +3,22 @@
 import type { Operation } from '../kernel/operation.ts';
 import { agentOperations } from '../features/agents/operations.ts';
 import { approvalOperations } from '../features/approvals/operations.ts';
+import { auditOperations } from '../features/audit/operations.ts';
+import { fleetOperations } from '../features/fleet/operations.ts';
 import { gatewayOperations } from '../features/gateway/operations.ts';
 import { grantOperations } from '../features/grants/operations.ts';
 import { operatorOperations } from '../features/operator/operations.ts';
+import { policyOperations } from '../features/policy/operations.ts';
 
 /** What the operations of each slice need. */
 export interface OperationParts {
   readonly operator: Parameters<typeof operatorOperations>[0];
   readonly agents: Parameters<typeof agentOperations>[0];
+  readonly fleet: Parameters<typeof fleetOperations>[0];
+  readonly policy: Parameters<typeof policyOperations>[0];
   readonly grants: Parameters<typeof grantOperations>[0];
   readonly approvals: Parameters<typeof approvalOperations>[0];
+  readonly audit: Parameters<typeof auditOperations>[0];
   readonly gateway: Parameters<typeof gatewayOperations>[0];
 }
 
@@ -21,7 +27,10 @@ export function allOperations(parts: OperationParts): Operation[] {
   return [
     ...approvalOperations(parts.approvals),
     ...agentOperations(parts.agents),
+    ...fleetOperations(parts.fleet),
+    ...policyOperations(parts.policy),
     ...grantOperations(parts.grants),
+    ...auditOperations(parts.audit),
     ...operatorOperations(parts.operator),
     ...gatewayOperations(parts.gateway),
   ];

@@ -7,6 +7,7 @@ import type { Cli } from '../faces/cli/ports.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { createDaemonClient } from '../platform/daemon-client.ts';
 import { openTerminal } from '../platform/terminal.ts';
+import { verifyingOffline } from './commands/audit-verify.ts';
 import { downCommand } from './commands/down.ts';
 import { mcpCommand } from './commands/mcp.ts';
 import { operatorInitCommand } from './commands/operator-init.ts';
@@ -54,7 +55,7 @@ export async function runProgram(program: Program): Promise<void> {
 export function programCommands(program: Omit<Program, 'argv'>, home: string): Command[] {
   const { environment, startDaemon } = program;
   const keyring = operatorKeyringOf(home, environment);
-  const derived = commandsOf(program.operations);
+  const derived = verifyingOffline(commandsOf(program.operations), program.operations, home);
   return [
     upCommand({ environment, keyring, startDaemon, commands: () => derived }),
     downCommand(home),
