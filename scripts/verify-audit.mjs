@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // Verifies an exported Sallyport audit log, or the proof of one record, with Node.js 20 or newer and nothing else.
 //
 //   node verify-audit.mjs BUNDLE [--key VKEY] [--against CHECKPOINT]     every record, stored hash, checkpoint and signature
@@ -35,8 +34,8 @@ function openCheckpoint(note, key, where) {
   const isOurs = (line) => {
     const [, name, blob = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
     const bytes = Buffer.from(blob, 'base64');
-    if (name !== key.name || !bytes.subarray(0, 4).equals(key.keyId)) return false;
-    return verify(null, Buffer.from(text), key.publicKey, bytes.subarray(4));
+    const named = name === key.name && bytes.subarray(0, 4).equals(key.keyId);
+    return named && verify(null, Buffer.from(text), key.publicKey, bytes.subarray(4));
   };
   const signatures = note
     .slice(split + 2)
@@ -85,8 +84,8 @@ function provesInclusion(index, size, leaf, path, root) {
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.keys(value).sort();
-  return `{${members.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`;
+  const member = (key) => `${JSON.stringify(key)}:${canonical(value[key])}`;
+  return `{${Object.keys(value).sort().map(member).join(',')}}`;
 }
 
 function parseRecord(bytes) {
@@ -104,9 +103,8 @@ function tileReader(folder) {
   const last = new Map();
   return (level, tile, width) => {
     if (last.get(level)?.tile === tile) return last.get(level).bytes;
-    const digits = String(tile);
-    const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g);
-    const name = groups.map((group, at) => (at < groups.length - 1 ? `x${group}` : group)).join('/');
+    const padded = '0'.repeat((3 - (String(tile).length % 3)) % 3) + tile;
+    const name = padded.replace(/\d{3}(?=\d)/g, 'x$&/');
     const path = join(folder, 'tile', String(level), width < 256 ? `${name}.p/${width}` : name);
     const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
     last.set(level, { tile, bytes });
@@ -131,11 +129,7 @@ function collectCheckpoints(folder, key, against, found) {
       found(signed, thrown.message);
     }
   }
-  if (signed > latest.size)
-    found(
-      latest.size,
-      `checkpoint is for ${latest.size} records, but one for ${signed} was signed: an old one was put in its place`,
-    );
+  if (signed > latest.size) found(latest.size, `checkpoint is for ${latest.size} records, one for ${signed} was replaced by it`);
   if (against !== undefined) marks.push({ ...openCheckpoint(against, key, 'the checkpoint you hold'), outside: true });
   return { latest, marks: marks.sort((a, b) => a.size - b.size) };
 }
@@ -186,8 +180,7 @@ function verifyBundle(folder, key, against) {
       }
       const bytes = bundle.subarray(at + 2, at + 2 + length);
       at += 2 + length;
-      const record = parseRecord(bytes);
-      const leaf = leafHash(bytes);
+      const [record, leaf] = [parseRecord(bytes), leafHash(bytes)];
       if (!isStored(0, index, leaf)) found(index, `record ${index} is not the one whose hash was stored`);
       else if (record === undefined) found(index, `record ${index} is not canonical JSON of a record`);
       else if (record.t < time) found(index, `record ${index} is older than the one before it`);
@@ -206,12 +199,11 @@ function verifyBundle(folder, key, against) {
 function verifyProof(text, key, claims) {
   const split = text.indexOf('\n\n');
   const [head, extra = '', index = '', ...path] = text.slice(0, split).split('\n');
-  if (head !== 'c2sp.org/tlog-proof@v1' || !extra.startsWith('extra ') || !/^index \d+$/.test(index))
-    refuse('this is not a proof of an audit record');
+  const isProof = head === 'c2sp.org/tlog-proof@v1' && extra.startsWith('extra ') && /^index \d+$/.test(index);
+  if (!isProof) refuse('this is not a proof of an audit record');
   const { record, salt } = JSON.parse(Buffer.from(extra.slice(6), 'base64').toString());
   const { size, root } = openCheckpoint(text.slice(split + 2), key, 'the checkpoint of the proof');
-  const at = Number(index.slice(6));
-  const hashes = path.map((line) => Buffer.from(line, 'base64'));
+  const [at, hashes] = [Number(index.slice(6)), path.map((line) => Buffer.from(line, 'base64'))];
   if (!provesInclusion(at, size, leafHash(record), hashes, root)) refuse(`this record is not record ${at} of the signed log`);
   for (const claim of claims) {
     const [field, ...rest] = claim.split('=');
@@ -223,42 +215,36 @@ function verifyProof(text, key, claims) {
 }
 
 function main(args) {
-  const text = { type: 'string' };
-  const options = { key: text, against: text, text: { ...text, multiple: true } };
+  const options = { key: { type: 'string' }, against: { type: 'string' }, text: { type: 'string', multiple: true } };
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
-  const [path] = positionals;
-  const usage =
-    'usage: verify-audit.mjs BUNDLE [--key VKEY] [--against CHECKPOINT]\n       verify-audit.mjs FILE.tlog-proof --key VKEY [--text FIELD=TEXT]';
-  const isBundle = positionals.length === 1 && existsSync(path) && statSync(path).isDirectory();
-  if (positionals.length !== 1 || !existsSync(path) || (!isBundle && values.key === undefined)) {
-    console.error(usage);
+  const path = positionals.length === 1 && existsSync(positionals[0]) ? positionals[0] : undefined;
+  const isBundle = path !== undefined && statSync(path).isDirectory();
+  if (path === undefined || (!isBundle && values.key === undefined)) {
+    console.error('usage: verify-audit.mjs BUNDLE [--key VKEY] [--against CHECKPOINT]');
+    console.error('       verify-audit.mjs FILE.tlog-proof --key VKEY [--text FIELD=TEXT]');
     return 2;
   }
   const content = (value) => (value !== undefined && existsSync(value) ? readFileSync(value, 'utf8') : value);
   const key = parseKey(content(values.key ?? join(path, 'log.vkey')));
   if (!isBundle) {
     const { index, size, record } = verifyProof(readFileSync(path, 'utf8'), key, values.text ?? []);
-    console.log(
-      `Holds: this is record ${index} of the ${size} signed.${values.text ? ' The texts are the ones recorded.' : ''}\n${record}`,
-    );
+    const texts = values.text ? ' The texts are as recorded.' : '';
+    console.log(`Holds: this is record ${index} of the ${size} signed.${texts}\n${record}`);
     return 0;
   }
   const { records, root, checkpoints, problems } = verifyBundle(path, key, content(values.against));
   for (const [index, message] of problems.slice(0, 100)) console.log(`  ${index}  ${message}`);
-  console.log(
-    `${problems.length === 0 ? 'Holds' : 'Does NOT hold'}: ${records} records, ${checkpoints} checkpoints, root ${root.toString('base64')}`,
-  );
-  console.log(
-    values.key
-      ? `Signed by the key you gave, ${key.name}.`
-      : `Signed by ${key.text}\nThat key came with the bundle: compare it with the one you know.`,
-  );
+  const verdict = problems.length === 0 ? 'Holds' : 'Does NOT hold';
+  console.log(`${verdict}: ${records} records, ${checkpoints} checkpoints, root ${root.toString('base64')}`);
+  const own = `Signed by ${key.text}\nThat key came with the bundle: compare it with the one you know.`;
+  console.log(values.key ? `Signed by the key you gave, ${key.name}.` : own);
   return problems.length === 0 ? 0 : 1;
 }
 
 try {
   process.exitCode = main(process.argv.slice(2));
 } catch (thrown) {
-  console.error(thrown.code?.startsWith('ERR_PARSE_ARGS') ? thrown.message : `Does NOT hold: ${thrown.message}`);
-  process.exitCode = thrown.code?.startsWith('ERR_PARSE_ARGS') ? 2 : 1;
+  const misuse = thrown.code?.startsWith('ERR_PARSE_ARGS');
+  console.error(misuse ? thrown.message : `Does NOT hold: ${thrown.message}`);
+  process.exitCode = misuse ? 2 : 1;
 }
