@@ -163,6 +163,8 @@ describeDatabases('the policy in force', (open) => {
     expect(policy.version()).toBe(hashOf(digest, good));
     expect(log.lines.join('\n')).toContain('run: sallyport policies adopt');
     await write(wider);
+    await new Promise((resolve) => void setTimeout(resolve, 300));
+    expect(audit.of('policy.refused')).toHaveLength(1);
     const again = await boot();
     expect(drop(again)).toMatchObject({ effect: 'ask' });
     expect(audit.of('policy.refused').map(({ facts }) => facts)).toEqual([
