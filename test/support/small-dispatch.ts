@@ -1,13 +1,13 @@
 // A Dispatch of a handful of operations for tests of the doors and the command line: real schemas, real signatures, no gateway.
 import { z } from 'zod';
-import { signingInput, possessionInput } from '../../src/features/operator/model.ts';
+import { signingInput, statementText, possessionInput } from '../../src/features/operator/model.ts';
 import type { Proof } from '../../src/kernel/caller.ts';
 import type { Dispatch, Statement } from '../../src/kernel/dispatch.ts';
 import { AppError, type ErrorKind } from '../../src/kernel/errors.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { defineOperation, type Operation } from '../../src/kernel/operation.ts';
 import { decodeBase64url } from '../../src/lib/base64url.ts';
-import { createVerifier } from '../../src/platform/crypto.ts';
+import { createDigest, createVerifier } from '../../src/platform/crypto.ts';
 
 export interface SmallDispatch extends Dispatch {
   /** What happened, in order: `did notes.add {"text":"a"} by operator`, `refused human wrong_host`. */
@@ -160,7 +160,14 @@ export function createSmallDispatch(now: () => number = Date.now): SmallDispatch
     const statement = statements.get(proof.challenge);
     statements.delete(proof.challenge);
     const key = bytes(seat.operatorKey ?? '');
-    if (statement === undefined || !createVerifier().verify(key, signingInput(statement, proof.method), bytes(proof.signature))) {
+    if (
+      statement === undefined ||
+      !createVerifier().verify(
+        key,
+        signingInput(createDigest().sha256(statementText(statement)), proof.method),
+        bytes(proof.signature),
+      )
+    ) {
       throw new AppError('denied', 'operator.proof_invalid', 'This is no valid signature.');
     }
   };

@@ -1,10 +1,10 @@
 // An operator for tests: a key in memory that signs statements as the command line does.
 import { randomBytes } from 'node:crypto';
-import { signingInput } from '../../src/features/operator/model.ts';
+import { signingInput, statementText } from '../../src/features/operator/model.ts';
 import type { Proof, ProofMethod } from '../../src/kernel/caller.ts';
 import type { Statement } from '../../src/kernel/dispatch.ts';
 import { encodeBase64url } from '../../src/lib/base64url.ts';
-import { signerFromSeed } from '../../src/platform/crypto.ts';
+import { createDigest, signerFromSeed } from '../../src/platform/crypto.ts';
 import { keyIdOf } from '../../src/platform/operator-key-format.ts';
 
 export interface TestOperator {
@@ -25,7 +25,7 @@ export function createTestOperator(): TestOperator {
       challenge: statement.challenge,
       method,
       keyId,
-      signature: encodeBase64url(signer.sign(signingInput(statement, method))),
+      signature: encodeBase64url(signer.sign(signingInput(createDigest().sha256(statementText(statement)), method))),
     }),
   };
 }

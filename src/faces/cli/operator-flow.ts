@@ -7,7 +7,7 @@ import type { Statement } from '../../kernel/dispatch.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Operation } from '../../kernel/operation.ts';
-import { signingInput } from '../../features/operator/model.ts';
+import { signingInput, statementText } from '../../features/operator/model.ts';
 import { drawStatement } from './draw-statement.ts';
 import type { Cli, OperatorPen, Person } from './ports.ts';
 
@@ -28,14 +28,15 @@ export async function decide(operation: Operation, given: unknown, cli: Cli): Pr
     fromFile === undefined
       ? { pen: await unlockByPerson(cli, cli.person), method: 'passphrase' as const }
       : { pen: await cli.keyring.unlock(fromFile.passphrase), method: fromFile.method };
-  const proof = prove(statement, method, pen);
+  const proof = await prove(statement, method, pen);
   pen.wipe();
   return cli.daemon.operate(operation.name, given, proof);
 }
 
 /** The proof the daemon verifies: Ed25519 over `signingInput`. */
-function prove(statement: Statement, method: ProofMethod, pen: OperatorPen): Proof {
-  const signature = encodeBase64url(pen.sign(signingInput(statement, method)));
+async function prove(statement: Statement, method: ProofMethod, pen: OperatorPen): Promise<Proof> {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(statementText(statement)));
+  const signature = encodeBase64url(pen.sign(signingInput(new Uint8Array(hash), method)));
   return { challenge: statement.challenge, method, keyId: pen.keyId, signature };
 }
 

@@ -36,7 +36,6 @@ describe('[TOOL-7] execution and policy failures are the envelope', () => {
     ['denied', 'approvals.pending', {}, 'missing_scope', 'request_capability'],
     ['denied', 'approvals.denied', { retryAfterMs: 59_001 }, 'policy_denied', 'human'],
     ['limited', 'approvals.too_many', {}, 'rate_limited', 'wait'],
-    ['limited', 'approvals.rate_limited', {}, 'rate_limited', 'wait'],
     ['limited', 'gateway.rate_limited', {}, 'rate_limited', 'wait'],
     ['denied', 'agents.suspended', {}, 'policy_denied', 'human'],
     ['denied', 'agents.revoked', {}, 'policy_denied', 'human'],

@@ -74,7 +74,6 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
 
   'approvals.pending': { ...askFirst, step: 'Ask the human to approve it, then make the same call again with the same arguments.' },
   'approvals.denied': human('A human said no. Do not repeat it; go on without it, or tell the human why it is needed.'),
-  'approvals.rate_limited': limited,
   'approvals.too_many': { ...limited, step: 'Wait until a human has decided the approvals that are open.' },
   'approvals.expired': { ...askFirst, step: 'The approval expired undecided. Ask for it again when a human is there.' },
   'approvals.not_found': 'misuse',

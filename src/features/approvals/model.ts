@@ -104,7 +104,6 @@ export type ApprovalErrorCode =
   | 'approvals.not_pending'
   | 'approvals.expired'
   | 'approvals.too_many' // 5 open per agent
-  | 'approvals.rate_limited'
   | 'approvals.pending'
   | 'approvals.denied'
   | 'approvals.bad_ttl' // --ttl only shortens, and only a grant has one

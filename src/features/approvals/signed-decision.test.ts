@@ -14,7 +14,7 @@ import { createGrants, type Grants } from '../grants/grants.ts';
 import { grantMigrations } from '../grants/store.ts';
 import { createOperator, type OperatorSeat } from '../operator/operator.ts';
 import { loadInstallation } from '../operator/installation.ts';
-import { signingInput } from '../operator/model.ts';
+import { signingInput, statementText } from '../operator/model.ts';
 import { operatorMigrations } from '../operator/store.ts';
 import { createApprovals, type Approvals } from './approvals.ts';
 import { approvalOperations } from './operations.ts';
@@ -62,7 +62,7 @@ describeDatabases('a signed decision', (open) => {
   const prepare = (input: object, name = 'approvals.approve') => doors.prepare({ kind: 'local' }, name, input, never);
   const signed = (statement: Statement, key = signer): Proof => {
     const keyId = operator.key()?.keyId ?? '';
-    const signature = encodeBase64url(key.sign(signingInput(statement, 'passphrase')));
+    const signature = encodeBase64url(key.sign(signingInput(createDigest().sha256(statementText(statement)), 'passphrase')));
     return { challenge: statement.challenge, method: 'passphrase', keyId, signature };
   };
   const operate = (proof: Proof, input: object, name = 'approvals.approve') =>

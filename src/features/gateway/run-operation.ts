@@ -72,6 +72,7 @@ export function createOperations({ operations, audit, operator }: OperationDeps)
         new AppError('conflict', 'operator.changed', message, { hint: 'Look at it again and decide anew.' }),
       );
     }
+    await operator.keep(verified);
     return { ...context, proofFacts: verified.facts };
   }
 

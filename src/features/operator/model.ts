@@ -1,4 +1,5 @@
 // The operator's nouns: key, statement, proof, and the exact bytes that are signed. Pure; the CLI imports it to sign.
+import { encodeHex } from '../../lib/base64url.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { ProofMethod } from '../../kernel/caller.ts';
 import type { Statement } from '../../kernel/dispatch.ts';
@@ -11,6 +12,7 @@ export type OperatorErrorCode =
   | 'operator.proof_invalid' // unknown key, bad signature, replayed, expired or foreign challenge: one sentence for all
   | 'operator.changed' // what was shown is no longer true
   | 'operator.locked' // key files or rows unreadable
+  | 'operator.no_statement' // nothing with this hash was signed here
   | 'operator.possession_invalid' // the new key did not sign for itself
   | 'operator.key_missing' // no key file where one was expected
   | 'operator.wrong_passphrase'
@@ -43,9 +45,17 @@ export const statementLifeMs = 5 * 60_000;
 
 const encoder = new TextEncoder();
 
-/** The bytes under an operator signature: a domain line, then canonical JSON (RFC 8785) of statement and method. */
-export function signingInput(statement: Statement, method: ProofMethod): Uint8Array {
-  return encoder.encode(`sallyport operator signature v1\n${canonicalJson({ method, statement } as unknown as Json)}`);
+/** The one text of a statement: canonical JSON (RFC 8785). Its SHA-256 stands for it on the record. */
+export function statementText(statement: Statement): string {
+  return canonicalJson(statement as unknown as Json);
+}
+
+/**
+ * The bytes under an operator signature: a domain line, the method, and the SHA-256 of `statementText`. Over the hash, so that the
+ * record alone proves that the operator signed, and the kept statement proves what.
+ */
+export function signingInput(statementSha256: Uint8Array, method: ProofMethod): Uint8Array {
+  return encoder.encode(`sallyport operator signature v1\n${method}\n${encodeHex(statementSha256)}\n`);
 }
 
 /** The bytes a new key signs to show that its private half exists; the domain line keeps them from being a decision. */

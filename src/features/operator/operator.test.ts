@@ -5,7 +5,7 @@ import { createDigest, createEntropy, createVerifier, signerFromSeed } from '../
 import { describeDatabases } from '../../../test/support/databases.ts';
 import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts';
 import { createPlainAudit, type PlainAudit } from '../../../test/support/plain-audit.ts';
-import { encodeBase64url } from '../../lib/base64url.ts';
+import { decodeBase64url, encodeBase64url, encodeHex } from '../../lib/base64url.ts';
 import type { Proof, ProofMethod } from '../../kernel/caller.ts';
 import type { Database } from '../../kernel/database.ts';
 import type { Statement } from '../../kernel/dispatch.ts';
@@ -13,7 +13,7 @@ import type { AppError } from '../../kernel/errors.ts';
 import type { Signer } from '../../kernel/ports.ts';
 import { mostOpen } from './challenges.ts';
 import { loadInstallation } from './installation.ts';
-import { possessionInput, signingInput, statementLifeMs } from './model.ts';
+import { possessionInput, signingInput, statementLifeMs, statementText } from './model.ts';
 import { operatorOperations } from './operations.ts';
 import { createOperator, type OperatorSeat } from './operator.ts';
 import { operatorMigrations } from './store.ts';
@@ -32,7 +32,12 @@ async function seat(db: Database, clock: FakeClock, audit: PlainAudit): Promise<
 }
 
 function sign(statement: Statement, key: Signer, keyId: string, method: ProofMethod = 'passphrase'): Proof {
-  return { challenge: statement.challenge, method, keyId, signature: encodeBase64url(key.sign(signingInput(statement, method))) };
+  return {
+    challenge: statement.challenge,
+    method,
+    keyId,
+    signature: encodeBase64url(key.sign(signingInput(createDigest().sha256(statementText(statement)), method))),
+  };
 }
 
 function refusalOf(attempt: () => unknown): AppError {
@@ -270,11 +275,25 @@ describeDatabases('a proof', (open) => {
     expect(reasons()).toEqual(['no_operator']);
   });
 
+  test('[OPER-1] what was signed is kept word for word, and the record’s hash and signature prove it', async () => {
+    const verified = verify(sign(prepare(), signer, keyId));
+    await operator.keep(verified);
+    await operator.keep(verified);
+    const text = (await operator.statement(verified.statementSha256)) ?? '';
+    expect(JSON.parse(text)).toEqual(verified.statement);
+    const { statement_sha256: hash, signature, method } = verified.facts as Record<string, string>;
+    expect(encodeHex(createDigest().sha256(text))).toBe(hash);
+    const signed = `sallyport operator signature v1\n${method}\n${hash}\n`;
+    const raw = decodeBase64url(signature ?? '') ?? new Uint8Array();
+    expect(createVerifier().verify(signer.publicKey, new TextEncoder().encode(signed), raw)).toBe(true);
+    expect(await operator.statement('0'.repeat(64))).toBeUndefined();
+  });
+
   test('[OPER-1] no bit of a signature can be flipped', () => {
     fc.assert(
       fc.property(fc.nat(63), fc.nat(7), (byte, bit) => {
         const statement = prepare();
-        const signature = Uint8Array.from(signer.sign(signingInput(statement, 'passphrase')));
+        const signature = Uint8Array.from(signer.sign(signingInput(createDigest().sha256(statementText(statement)), 'passphrase')));
         signature[byte] = (signature[byte] ?? 0) ^ (1 << bit);
         const proof = { ...sign(statement, signer, keyId), signature: encodeBase64url(signature) };
         expect(refusalOf(() => verify(proof)).code).toBe('operator.proof_invalid');

@@ -5,18 +5,20 @@ import type { Proof } from '../../kernel/caller.ts';
 import type { Database } from '../../kernel/database.ts';
 import type { Statement } from '../../kernel/dispatch.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import type { Clock, Digest, Entropy, Unsubscribe, Verifier } from '../../kernel/ports.ts';
 import type { Audit } from '../audit/audit.ts';
 import { createChallenges } from './challenges.ts';
-import { signingInput, statementLifeMs, type OperatorKey, type ProofRefusal } from './model.ts';
-import { insertOperator, readOperator } from './store.ts';
+import { signingInput, statementLifeMs, statementText, type OperatorKey, type ProofRefusal } from './model.ts';
+import { insertOperator, insertStatement, readOperator, readStatement } from './store.ts';
 
 /** A verified, now consumed proof: put `facts` into the audit record of what was decided. */
 export interface VerifiedProof {
   readonly keyId: string;
   readonly statement: Statement;
-  /** `{key_id, method, statement_sha256, signature}`, so that record and statement together prove the decision. */
+  /** Hex SHA-256 of `statementText`. */
+  readonly statementSha256: string;
+  /** `{key_id, method, statement_sha256, signature}`, which together with the operator's public key proves that it was signed. */
   readonly facts: JsonObject;
 }
 
@@ -31,6 +33,10 @@ export interface Operator {
    * statement that was signed. Every failure is `operator.proof_invalid` with one sentence; the reason goes to the record.
    */
   verify(operation: string, input: JsonObject, proof: Proof): VerifiedProof;
+  /** Keeps a verified statement, so that what was signed can be shown for as long as its record stands. Call before the effect. */
+  keep(proof: VerifiedProof): Promise<void>;
+  /** The text of a kept statement; `undefined` when there is none. Throws `operator.locked` when it is not the one of this hash. */
+  statement(sha256: string): Promise<string | undefined>;
 }
 
 /** What only this slice's own operations and the composition root may use. */
@@ -106,11 +112,21 @@ export async function createOperator(deps: OperatorDeps): Promise<OperatorSeat> 
       if (statement.operation !== operation) return refuse(operation, 'other_operation');
       if (canonicalJson(statement.input) !== canonicalJson(input)) return refuse(operation, 'other_input');
       const publicKey = decodeBase64url(current.publicKey);
-      if (publicKey === undefined || !verifier.verify(publicKey, signingInput(statement, method), signature)) {
+      const hash = digest.sha256(statementText(statement));
+      if (publicKey === undefined || !verifier.verify(publicKey, signingInput(hash, method), signature)) {
         return refuse(operation, 'bad_signature');
       }
-      const statement_sha256 = encodeHex(digest.sha256(canonicalJson(statement as unknown as Json)));
-      return { keyId, statement, facts: { key_id: keyId, method, statement_sha256, signature: proof.signature } };
+      const facts = { key_id: keyId, method, statement_sha256: encodeHex(hash), signature: proof.signature };
+      return { keyId, statement, statementSha256: encodeHex(hash), facts };
+    },
+
+    keep: ({ statementSha256, statement }) => insertStatement(db, statementSha256, statementText(statement)),
+    statement: async (sha256) => {
+      const text = await readStatement(db, sha256);
+      if (text === undefined || encodeHex(digest.sha256(text)) === sha256) return text;
+      throw new AppError('unavailable', 'operator.locked', `The kept statement ${sha256} is not what was signed.`, {
+        hint: 'Restore the database from a backup.',
+      });
     },
 
     async create(publicKey) {

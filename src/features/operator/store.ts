@@ -1,10 +1,11 @@
-// The operator's two single rows. The only SQL of this slice; knows nothing of signatures.
+// The operator's two single rows and the statements it signed. The only SQL of this slice; knows nothing of signatures.
 import type { Database, Migration, Queries, Transaction } from '../../kernel/database.ts';
 import { installationTable } from './migrations/001-installation.ts';
 import { operatorTable } from './migrations/002-operator.ts';
+import { statementsTable } from './migrations/003-statements.ts';
 import type { OperatorKey } from './model.ts';
 
-export const operatorMigrations: readonly Migration[] = [installationTable, operatorTable];
+export const operatorMigrations: readonly Migration[] = [installationTable, operatorTable, statementsTable];
 
 const singleton = 1;
 
@@ -16,6 +17,7 @@ interface Tables {
     readonly public_key: string;
     readonly created_at: string;
   };
+  readonly operator_statement: { readonly sha256: string; readonly statement: string };
 }
 
 /** The stored installation, after storing `fresh` where there was none: concurrent first boots agree on one. */
@@ -46,4 +48,22 @@ export async function insertOperator(tx: Transaction<Tables>, key: OperatorKey):
     .onConflict((conflict) => conflict.column('singleton').doNothing())
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows === 1n;
+}
+
+/** A statement is signed once, so a second row of one hash can only be the same text. */
+export async function insertStatement(db: Database, sha256: string, statement: string): Promise<void> {
+  await db.transaction(async (tx: Transaction<Tables>) => {
+    await tx
+      .insertInto('operator_statement')
+      // As a JSON string: PostgreSQL keeps no NUL in a text, and what an agent said may hold one.
+      .values({ sha256, statement: JSON.stringify(statement) })
+      .onConflict((conflict) => conflict.column('sha256').doNothing())
+      .execute();
+  });
+}
+
+export async function readStatement(db: Database, sha256: string): Promise<string | undefined> {
+  const queries: Queries<Tables> = db.queries;
+  const row = await queries.selectFrom('operator_statement').select('statement').where('sha256', '=', sha256).executeTakeFirst();
+  return row && (JSON.parse(row.statement) as string);
 }
