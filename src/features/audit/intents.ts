@@ -27,17 +27,14 @@ export function createIntents(deps: { clock: Clock; drafter: Drafter; writer: Wr
   const { clock, drafter, writer, backlog } = deps;
 
   function outcome(id: string, entry: Omit<AuditEntry, 'event'>): void {
-    let draft = drafter.draft({ event: 'call.outcome', ...entry }, id);
+    const deliver = (facts: Omit<AuditEntry, 'event'>): void =>
+      backlog.deliver(drafter.draft({ event: 'call.outcome', ...facts }, id), Math.floor(clock.now()), () => undefined);
     try {
-      writer.check(draft);
+      deliver(entry);
     } catch {
       // The call did run: its outcome is recorded even where the facts about it cannot be.
-      draft = drafter.draft(
-        { event: 'call.outcome', actor: entry.actor, facts: { outcome: entry.facts?.['outcome'] ?? null, unrecordable: true } },
-        id,
-      );
+      deliver({ actor: entry.actor, facts: { outcome: entry.facts?.['outcome'] ?? null, unrecordable: true } });
     }
-    backlog.deliver(draft, Math.floor(clock.now()), () => undefined);
   }
 
   return {

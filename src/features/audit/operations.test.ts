@@ -245,9 +245,7 @@ describe('audit.export', () => {
       /^1 0 {2}entry 1 of checkpoints.txt is not signed/,
     );
     const first = `${list.slice(0, list.indexOf('\n\nsallyport/'))}\n`;
-    expect(attempt((at) => fs.writeFileSync(at('checkpoint'), first))).toMatch(
-      /^1 1 {2}checkpoint is for 1 records, one for 701/,
-    );
+    expect(attempt((at) => fs.writeFileSync(at('checkpoint'), first))).toMatch(/^1 1 {2}checkpoint is for 1 records, one for 701/);
     expect(attempt((at) => fs.writeFileSync(at('checkpoints.txt'), `${list}${first}\n`))).toMatch(/^1 1 {2}.*replayed/);
 
     const other = await filled(700);

@@ -4,7 +4,7 @@ import { encodeBase64url } from '../../lib/base64url.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Clock, Digest, Entropy } from '../../kernel/ports.ts';
-import { auditEvents, type AuditEntry, type AuditEvent, type AuditRecord } from './model.ts';
+import type { AuditEntry, AuditRecord } from './model.ts';
 
 /** The most a C2SP entry bundle can hold. */
 export const maxRecordBytes = 65_535;
@@ -74,7 +74,6 @@ export function encodeRecord(record: AuditRecord, target: Uint8Array, offset: nu
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const events: ReadonlySet<string> = new Set<AuditEvent>(auditEvents);
 const members = new Set(['v', 'id', 't', 'actor', 'event', 'facts', 'sealed', 'intent', 'committedAt']);
 
 function isRecord(value: unknown): value is AuditRecord {
@@ -105,8 +104,4 @@ export function parseRecord(bytes: Uint8Array): AuditRecord | undefined {
   } catch {
     return undefined;
   }
-}
-
-export function isKnownEvent(event: string): event is AuditEvent {
-  return events.has(event);
 }
