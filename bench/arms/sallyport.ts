@@ -10,10 +10,11 @@ import { firstLine, start, stop, upstreamCommand } from '../children.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(root, 'bin', 'sallyport.js');
 
-// Result handles are off in the cells (they would shorten large answers); everything else stays on.
+// Result handles are off in the cells (they would shorten large answers), and 32 first calls at once are no misuse here.
 const policy = `version: 1
 limits:
   max_inline_bytes: 100000000
+  rate_limit: 10000/m
 agents:
   bench:
     default_ttl: 1h
