@@ -1,7 +1,7 @@
 // Ready-to-paste configuration of the common agents: how each is told where the agent door is and which token to show.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from './package-files.ts';
 
 /** What a client starts for stdio. */
 export interface Launch {
@@ -41,7 +41,7 @@ export function launchOf(path: string | undefined): Launch {
   // npx puts the clone's own folder of bins on the PATH of this process; a client started elsewhere does not have it.
   const folders = (path ?? '').split(delimiter).filter((folder) => folder !== '' && !folder.includes('node_modules'));
   if (folders.some((folder) => isExecutable(join(folder, 'sallyport')))) return { command: 'sallyport', args: ['mcp'] };
-  return { command: 'node', args: [fileURLToPath(new URL('../../bin/sallyport.js', import.meta.url)), 'mcp'] };
+  return { command: 'node', args: [packageFile('bin/sallyport.js'), 'mcp'] };
 }
 
 function isExecutable(file: string): boolean {

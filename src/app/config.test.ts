@@ -14,11 +14,20 @@ const settle = (text: string, flags = {}) => {
 
 test('an empty home has the defaults', () => {
   const settings = readSettings({ SALLYPORT_HOME: home }, {});
-  expect(settings).toMatchObject({ home, agentPort: 7077, humanPort: 7078, storage: `sqlite:${join(home, 'state.db')}`, logLevel: 'info' });
+  expect(settings).toMatchObject({
+    home,
+    agentPort: 7077,
+    humanPort: 7078,
+    storage: `sqlite:${join(home, 'state.db')}`,
+    logLevel: 'info',
+  });
 });
 
 test('flags win over the file', () => {
-  expect(settle('listeners: { agent_port: 1234, human_port: 1235 }', { agentPort: 0 })).toMatchObject({ agentPort: 0, humanPort: 1235 });
+  expect(settle('listeners: { agent_port: 1234, human_port: 1235 }', { agentPort: 0 })).toMatchObject({
+    agentPort: 0,
+    humanPort: 1235,
+  });
 });
 
 test.each([

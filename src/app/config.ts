@@ -67,7 +67,9 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     storage: file.storage ?? `sqlite:${join(home, 'state.db')}`,
     socketPath: socketOf(home),
     logLevel: levelOf(environment['SALLYPORT_LOG_LEVEL']) ?? file.log_level,
-    environment: Object.fromEntries(Object.entries(environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
+    environment: Object.fromEntries(
+      Object.entries(environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+    ),
   };
 }
 

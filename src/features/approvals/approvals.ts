@@ -31,6 +31,8 @@ export interface Approvals {
   /** Resolves when the approval leaves `pending`, when `timeoutMs` passes or the signal aborts: woken by the decision, never polling. */
   wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<Approval>;
   get(id: string): Promise<Approval | undefined>;
+  /** The agent ended: its open questions expire and what was approved for it cannot be spent, in one commit. Returns how many. */
+  withdraw(agent: string): Promise<number>;
   /** Newest first: the open ones, or with `all` the newest 1,000 of any state. */
   list(filter?: { readonly all?: boolean }): Promise<readonly Approval[]>;
   close(): void;
@@ -105,6 +107,18 @@ export async function createApprovals(deps: ApprovalDeps): Promise<Approvals & D
       } finally {
         wait.stop();
       }
+    },
+
+    async withdraw(agent) {
+      const withdrawn = await audit.commit(async (tx) => {
+        const approvals = await store.withdraw(tx, agent, clock.now());
+        const entries = approvals.map(({ id, capability }): AuditEntry => {
+          return { event: 'approval.expired', actor: 'daemon', facts: { approval: id, agent, capability, reason: 'agent ended' } };
+        });
+        return { value: approvals, entries };
+      });
+      for (const approval of withdrawn) settle(approval);
+      return withdrawn.length;
     },
 
     async list({ all = false } = {}) {

@@ -201,6 +201,20 @@ describeDatabases('decisions', (open) => {
     });
   });
 
+  test('[STORE-1] an agent that ended leaves no open question and nothing to spend, and others keep theirs', async () => {
+    const { id: open } = await desk.approvals.ask(requestQuestion);
+    const { id: approved } = await desk.approvals.ask(callQuestion);
+    await desk.approvals.approve(approved, undefined, proof);
+    const { id: foreign } = await desk.approvals.ask({ ...requestQuestion, agent: 'other' });
+    expect(await desk.approvals.withdraw('kimi')).toBe(2);
+    expect(await desk.approvals.spend(call)).toBeUndefined();
+    await expect(desk.approvals.approve(open, undefined, proof)).rejects.toMatchObject({ code: 'approvals.expired' });
+    desk = await desk.restart();
+    expect(await desk.approvals.spend(call)).toBeUndefined();
+    expect((await desk.approvals.list()).map(({ id }) => id)).toEqual([foreign]);
+    expect(await desk.approvals.withdraw('kimi')).toBe(0);
+  });
+
   test('[STORE-1] an unreadable row is locked state: shown to nobody, bought by nobody', async () => {
     const { id } = await desk.approvals.ask(callQuestion);
     for (const damage of [{ args: '{"to":"dev","count":2}' }, { args: '{' }, { agent: 'other' }, { ttl_ms: 1 }, { state: 'yes' }]) {

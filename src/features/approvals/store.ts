@@ -54,6 +54,8 @@ export interface ApprovalStore {
   decide(tx: Transaction<Tables>, decided: Approval, now: number): Promise<boolean>;
   /** Closes the row if it is pending and its time is over. */
   expire(tx: Transaction<Tables>, id: string, now: number): Promise<boolean>;
+  /** Closes what is pending of this agent and ends what it could still spend; the rows as they are then. */
+  withdraw(tx: Transaction<Tables>, agent: string, now: number): Promise<Approval[]>;
   /** Takes the one execution if nobody did and it is still to be had. */
   use(tx: Transaction<Tables>, id: string, now: number): Promise<boolean>;
 }
@@ -120,6 +122,26 @@ export function createApprovalStore(db: Database, digest: Digest): ApprovalStore
         .where('expires_at', '<=', now)
         .executeTakeFirstOrThrow();
       return numUpdatedRows === 1n;
+    },
+
+    async withdraw(tx, agent, now) {
+      const pending = await tx
+        .updateTable('approvals_approval')
+        .set({ state: 'expired' })
+        .where('agent', '=', agent)
+        .where('state', '=', 'pending')
+        .returningAll()
+        .execute();
+      const spendable = await tx
+        .updateTable('approvals_approval')
+        .set({ usable_until: now })
+        .where('agent', '=', agent)
+        .where('state', '=', 'approved')
+        .where('used_at', 'is', null)
+        .where('usable_until', '>', now)
+        .returningAll()
+        .execute();
+      return [...pending, ...spendable].map(read);
     },
 
     async use(tx, id, now) {

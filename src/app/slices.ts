@@ -1,0 +1,206 @@
+// The composition root, first half: storage, keys, record and the slices in floor order. Each part gets the few things it needs,
+// never the settings as a whole.
+import { join } from 'node:path';
+import { agentMigrations } from '../features/agents/store.ts';
+import { createAgents } from '../features/agents/agents.ts';
+import { approvalMigrations } from '../features/approvals/store.ts';
+import { createApprovals } from '../features/approvals/approvals.ts';
+import type { Approval } from '../features/approvals/model.ts';
+import { auditMigrations } from '../features/audit/store.ts';
+import { createAudit } from '../features/audit/audit.ts';
+import { createFleet } from '../features/fleet/fleet.ts';
+import { fleetMigrations } from '../features/fleet/store.ts';
+import { createGateway } from '../features/gateway/call.ts';
+import { refusedByPolicy } from '../features/gateway/admission.ts';
+import { annotationsOf } from '../features/gateway/capability-target.ts';
+import { createRate } from '../features/gateway/rate.ts';
+import { createGrants } from '../features/grants/grants.ts';
+import { grantMigrations } from '../features/grants/store.ts';
+import { loadInstallation } from '../features/operator/installation.ts';
+import { createOperator } from '../features/operator/operator.ts';
+import { operatorMigrations } from '../features/operator/store.ts';
+import { capabilityCovers, parseCapability } from '../features/policy/model.ts';
+import { createPolicy, policyMigrations } from '../features/policy/policy.ts';
+import { createResults } from '../features/results/results.ts';
+import type { Dispatch } from '../kernel/dispatch.ts';
+import type { Log } from '../kernel/ports.ts';
+import { createClock } from '../platform/clock.ts';
+import { createDigest, createEntropy, createVerifier, loadOrCreateSecret, loadOrCreateSigner } from '../platform/crypto.ts';
+import { openDatabase } from '../platform/database.ts';
+import { lockHome } from '../platform/file-lock.ts';
+import { createFiles } from '../platform/files.ts';
+import { createSpawner } from '../platform/process.ts';
+import { findProgram } from '../platform/program-path.ts';
+import { createUpstreamConnector } from '../platform/upstream.ts';
+import { allOperations } from './catalog.ts';
+import type { Settings } from './config.ts';
+import type { Cleanup } from './cleanup.ts';
+import { packageFile, programVersion } from './package-files.ts';
+
+export interface Slices {
+  readonly dispatch: Dispatch;
+  readonly agents: Awaited<ReturnType<typeof createAgents>>;
+  readonly audit: Awaited<ReturnType<typeof createAudit>>;
+  readonly approvals: Awaited<ReturnType<typeof createApprovals>>;
+  readonly fleet: Awaited<ReturnType<typeof createFleet>>;
+  readonly clock: ReturnType<typeof createClock>;
+  readonly entropy: ReturnType<typeof createEntropy>;
+  /** Of this home, for its own name in `<name>.localhost`. */
+  readonly installation: string;
+}
+
+export interface SliceOptions {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly agentUrl: () => string | undefined;
+  /** Undone in reverse when the daemon stops or the start fails half-way. */
+  readonly cleanup: Cleanup;
+  /** Something without which nothing may go on was lost. */
+  readonly onLost: (reason: Error) => void;
+}
+
+export async function openSlices({ settings, log, agentUrl, cleanup, onLost }: SliceOptions): Promise<Slices> {
+  const { home } = settings;
+  const [clock, digest, entropy, verifier, files] = [
+    createClock(),
+    createDigest(),
+    createEntropy(),
+    createVerifier(),
+    createFiles(),
+  ];
+
+  // Two locks: one home may not have two daemons, and neither may one database that several homes name.
+  const homeLock = lockHome(join(home, 'run'));
+  cleanup.add(async () => homeLock.release());
+  const db = await openDatabase(settings.storage, { log });
+  cleanup.add(() => db.close());
+  const lock = await db.lock(onLost);
+  cleanup.add(() => lock.release());
+  await db.migrate([
+    ...auditMigrations,
+    ...operatorMigrations,
+    ...agentMigrations,
+    ...policyMigrations,
+    ...fleetMigrations,
+    ...grantMigrations,
+    ...approvalMigrations,
+  ]);
+  const installation = await loadInstallation(db, entropy);
+
+  const audit = await createAudit({
+    db,
+    files,
+    folder: join(home, 'audit'),
+    clock,
+    entropy,
+    digest,
+    signer: await loadOrCreateSigner(files, join(home, 'keys', 'log.key')),
+    verifier,
+    saltKey: await loadOrCreateSecret(files, join(home, 'keys', 'log-salt.key')),
+    origin: `sallyport/${installation}`,
+    log,
+  });
+  cleanup.add(() => audit.close());
+
+  const operator = await createOperator({ db, audit, clock, entropy, digest, verifier, installation });
+  const agents = await createAgents({ db, audit, clock, entropy, digest });
+  const policyPath = join(home, 'policies.yaml');
+  const policy = await createPolicy({ db, audit, files, path: policyPath, clock, digest, log });
+  cleanup.add(async () => policy.close());
+
+  const spawner = await createSpawner({ runFolder: join(home, 'run'), log });
+  cleanup.add(() => spawner.close());
+  await spawner.sweep();
+  const connector = createUpstreamConnector({ spawner, clock, log, client: { name: 'sallyport', version: programVersion() } });
+  const { environment } = settings;
+  const settingsPath = join(home, 'sallyport.yaml');
+  const fleet = await createFleet({
+    db,
+    audit,
+    files,
+    settingsPath,
+    connector,
+    findProgram,
+    clock,
+    entropy,
+    digest,
+    log,
+    environment,
+  });
+  cleanup.add(() => fleet.close());
+
+  const grants = await createGrants({
+    db,
+    audit,
+    clock,
+    entropy,
+    covers: (outer, inner) => capabilityCovers(parseCapability(outer), parseCapability(inner)),
+  });
+  const stillAsks = ({ agent, capability, args }: Approval): void => {
+    agents.assertActive(agent);
+    const verdict = policy.decide({
+      agent,
+      capability,
+      ...(args === undefined ? {} : { args }),
+      ...annotationsOf(fleet, capability),
+    });
+    if (verdict.effect === 'deny') throw refusedByPolicy(capability, verdict);
+  };
+  const approvals = await createApprovals({
+    db,
+    audit,
+    clock,
+    entropy,
+    digest,
+    grants,
+    limits: (agent) => policy.limits(agent),
+    policyVersion: () => policy.version(),
+    stillAsks,
+  });
+  cleanup.add(async () => approvals.close());
+
+  operator.onCreated(
+    () =>
+      void policy.adoptFirst().catch((error: unknown) => log.error('the first policy was not adopted', { cause: String(error) })),
+  );
+  const endRights = (name: string, why: string): Promise<void> =>
+    Promise.all([grants.revokeAll(name, why), approvals.withdraw(name)]).then(
+      () => undefined,
+      (error: unknown) =>
+        log.error('grants or approvals of an agent that ended stay on their rows', { agent: name, cause: String(error) }),
+    );
+  agents.onEnded((name, why) => {
+    if (why === 'revoked' || why === 'removed') void endRights(name, why);
+  });
+  // A crash between an agent's end and that of its rights is finished here, so that a later agent of the same name inherits nothing.
+  const holders = [...grants.active(), ...(await approvals.list())].map(({ agent }) => agent);
+  for (const name of new Set(holders)) {
+    const state = agents.get(name)?.state;
+    if (state === undefined || state === 'revoked') await endRights(name, 'ended before the last stop');
+  }
+
+  const rate = createRate(clock);
+  const reachable = (agent: string, upstream: string): boolean => {
+    const verdict = policy.decide({ agent, capability: `${upstream}:call:*` });
+    return verdict.effect !== 'deny' || !verdict.hard;
+  };
+  const operations = allOperations({
+    operator: { operator, verifier },
+    agents: { agents, agentUrl },
+    policy: {
+      policy,
+      files,
+      path: policyPath,
+      agentNames: () => agents.list().map(({ name }) => name),
+      annotationsOf: (capability) => annotationsOf(fleet, capability).annotations,
+    },
+    audit: { audit, files, verifierPath: packageFile('scripts/verify-audit.mjs') },
+    fleet: { fleet, reachable },
+    grants: { grants, clock },
+    approvals: { approvals },
+    gateway: { audit, agents, policy, fleet, grants, approvals, rate, clock },
+  });
+  const results = createResults();
+  const dispatch = createGateway({ audit, operator, agents, policy, fleet, results, grants, approvals, rate, clock, operations });
+  return { dispatch, agents, audit, approvals, fleet, clock, entropy, installation };
+}
