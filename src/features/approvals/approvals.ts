@@ -2,6 +2,7 @@
 import type { Database } from '../../kernel/database.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import type { AuditEntry } from '../audit/model.ts';
 import { createAsking, type AskingPorts } from './asking.ts';
 import { createBoard } from './board.ts';
 import { createDecisions, type DecisionPorts, type Decisions } from './decisions.ts';

@@ -123,6 +123,16 @@ describe('audit.verify', () => {
   });
 });
 
+it('a record put into the last segment of a running log is found, and nothing else is reported', async () => {
+  const home = await filled(300);
+  await home.audit.evidence.settle();
+  const path = home.path('segments', fs.readdirSync(home.path('segments')).at(-1) as string);
+  const bytes = fs.readFileSync(path);
+  const length = 2 + bytes.readUInt16BE(0);
+  fs.writeFileSync(path, Buffer.concat([bytes.subarray(0, length), bytes.subarray(0, length), bytes.subarray(length)]));
+  expect((await run(home, 'audit.verify')).problems).toMatchObject([{ index: Number(path.slice(-20, -4)) + 1, kind: 'inserted' }]);
+});
+
 describe('audit.prove', () => {
   it('finds a record by index and by id wherever it stands, and says when there is none', async () => {
     const home = await filled(300);

@@ -51,7 +51,7 @@ interface Judgement {
 
 /** Records against stored hashes, with the signed checkpoints as the judge of who is right. */
 async function explain({ odd, expected, checks, marks, upTo }: Judgement): Promise<Problem[]> {
-  const { from, before, stands } = odd;
+  const { from, before, stands, complete } = odd;
   if (checks.failed.length === 0 && checks.passed.some(({ size }) => size > from)) {
     return [
       { index: from, kind: 'tile', message: `the stored hash of record ${from} is wrong; the record is the one that was signed` },
@@ -60,7 +60,8 @@ async function explain({ odd, expected, checks, marks, upTo }: Judgement): Promi
   const should: MaybeHash[] = [];
   const stored = before.clone();
   const storedChecks = createRootChecks(marks.filter(({ size }) => size > from));
-  for (let index = from; index < upTo; index += 1) {
+  const end = complete ? upTo : from + stands.length;
+  for (let index = from; index < end; index += 1) {
     const leaf = await expected.leaf(index);
     if (leaf === undefined) break;
     should.push(encodeHex(leaf));
@@ -68,7 +69,8 @@ async function explain({ odd, expected, checks, marks, upTo }: Judgement): Promi
     storedChecks.at(stored);
   }
   const fork = forkOf([...checks.passed, ...storedChecks.passed], storedChecks.failed);
-  return [...locate(from, stands, should, mostProblems), ...(fork ? [fork] : [])];
+  const found = locate(from, stands, should, mostProblems).filter(({ kind }) => complete || kind !== 'truncated');
+  return [...found, ...(fork ? [fork] : [])];
 }
 
 /** Rejects with `audit.not_found` when the folder holds no log; everything else is in `problems`. */

@@ -16,7 +16,12 @@ export interface Odd {
   readonly from: number;
   readonly before: Frontier;
   readonly stands: MaybeHash[];
+  /** False when more stands than is kept: then the end of `stands` is not the end of the log. */
+  complete: boolean;
 }
+
+/** Some 60 MB of hashes: enough to explain, never enough to take the daemon down. */
+const mostKept = 500_000;
 
 export interface Walk {
   readonly records: number;
@@ -50,7 +55,15 @@ export async function walkLog(files: Files, folder: string, { tree, expected, ma
   let next = 0;
   checks.at(frontier);
 
-  const startOdd = (): Odd => (odd ??= { from: next, before: frontier.clone(), stands: [] });
+  // Behind `upTo` the log is still being written; where something was inserted, what belongs before stands behind it now.
+  const isDone = (): boolean => next >= upTo && odd === undefined;
+  const startOdd = (): Odd => (odd ??= { from: next, before: frontier.clone(), stands: [], complete: true });
+
+  function keep(hash: MaybeHash): void {
+    if (odd === undefined) return;
+    if (odd.stands.length < mostKept) odd.stands.push(hash);
+    else odd.complete = false;
+  }
 
   async function take(bytes: Uint8Array): Promise<void> {
     const record = parseRecord(bytes);
@@ -62,7 +75,7 @@ export async function walkLog(files: Files, folder: string, { tree, expected, ma
     const leaf = tree.leaf(bytes);
     const stored = odd === undefined ? await expected.leaf(next) : undefined;
     if (stored !== undefined && !sameBytes(stored, leaf)) startOdd();
-    odd?.stands.push(encodeHex(leaf));
+    if (odd !== undefined) keep(encodeHex(leaf));
     next += 1;
     if (!whole) return;
     frontier.push(leaf, 0, (height, hash) => {
@@ -84,8 +97,8 @@ export async function walkLog(files: Files, folder: string, { tree, expected, ma
   async function onGap(first: number): Promise<void> {
     if (damaged && first > next) {
       // How many records the damage swallowed is known now; the damage itself has been reported.
-      const { stands } = startOdd();
-      for (let index = next; index < first; index += 1) stands.push(undefined);
+      startOdd();
+      for (let index = next; index < first; index += 1) keep(undefined);
     } else if (odd === undefined && (await expected.leaf(Math.min(first, next))) === undefined) {
       // No stored hash can tell later what happened here.
       const kind = first < next ? 'inserted' : 'deleted';
@@ -99,9 +112,10 @@ export async function walkLog(files: Files, folder: string, { tree, expected, ma
 
   for await (const step of scanLog(files, folder)) {
     signal?.throwIfAborted();
+    if (isDone()) break;
     if (step.kind === 'damage') onDamage(step);
     else if (step.kind === 'gap') await onGap(step.segment.first);
-    else for (const bytes of step.records.slice(0, Math.max(0, upTo - next))) await take(bytes);
+    else for (const bytes of step.records) if (!isDone()) await take(bytes);
 
     for (const { level, index, hash } of closed.splice(0)) {
       const stored = odd === undefined ? await expected.hash(level, index) : undefined;
