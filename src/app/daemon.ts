@@ -1,7 +1,7 @@
 // The composition root, second half: the slices, then the three doors in front of them. `close()` undoes it in reverse.
 import { createAgentDoor } from '../faces/mcp/agent-door.ts';
 import { createMcpEndpoint } from '../faces/mcp/endpoint.ts';
-import { createHumanDoor } from '../faces/http/human-door.ts';
+import { createHumanDoor, refuseMalformed } from '../faces/http/human-door.ts';
 import { createLocalDoor } from '../faces/http/local-door.ts';
 import type { Log } from '../kernel/ports.ts';
 import { openHttpDoor } from '../wire/http-door.ts';
@@ -96,7 +96,12 @@ async function openAgentDoor(
 /** A name of its own for each installation: cookies and passkeys ignore ports, so two of them must not share one (DESIGN §5). */
 async function openHumanDoor({ dispatch, installation }: Slices, settings: Settings, log: Log, cleanup: Cleanup): Promise<string> {
   let origin = '';
-  const door = await listenTcp(serverFor(createHumanDoor({ dispatch, log, origin: () => origin })), settings.humanPort, 'human');
+  const human = createHumanDoor({ dispatch, log, origin: () => origin });
+  const door = await listenTcp(
+    serverFor(human, () => refuseMalformed(dispatch)),
+    settings.humanPort,
+    'human',
+  );
   cleanup.add(() => door.close(graceMs));
   origin = `http://sallyport-${installation
     .replaceAll(/[^a-z0-9]/gi, '')

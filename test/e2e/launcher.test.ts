@@ -1,11 +1,12 @@
 // bin/sallyport.js in packages of its own: which runtime it picks, what it passes on, and what it says when it cannot.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isAlive } from '../../src/app/process-alive.ts';
+import { oldRuntime, posing } from '../support/old-runtime.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/sallyport.js', import.meta.url));
 // Says which runtime it runs on, then does as its first argument says. Written for any Node, as dist/ would not be.
@@ -22,24 +23,6 @@ if (what === 'echo') process.stdin.pipe(process.stdout);
 if (what === 'exit') process.exit(Number(rest[0]));
 if (what === 'abort') process.kill(process.pid, rest[0]);
 `;
-
-/** A runtime too old for the program: a real one from the PATH, else the present one that calls itself old. */
-function oldRuntime(): [string, ...string[]] {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const node = join(folder, 'node');
-    if (!existsSync(node)) continue;
-    const { stdout } = spawnSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' });
-    const major = Number(stdout.split('.')[0]);
-    if (major >= 18 && major < 24) return [node];
-  }
-  return posing('20.0.0');
-}
-
-/** This runtime under another version number. */
-function posing(version: string): [string, ...string[]] {
-  const pose = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
-  return [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(pose)}`];
-}
 
 let root: string;
 beforeEach(() => {
