@@ -16,7 +16,7 @@ import { createDrafter, parseRecord, sealText, type Draft } from './record.ts';
 import { createResumeSeal } from './resume.ts';
 import { scanLog } from './scan.ts';
 import { createSequencer, type Committed } from './sequencer.ts';
-import { locked } from './signed-checkpoints.ts';
+import { locked, startWithOwnKeys } from './signed-checkpoints.ts';
 import { readAnchor, readOutbox } from './store.ts';
 import { createWriter } from './writer.ts';
 
@@ -77,7 +77,9 @@ async function checkSaltKey({ files, folder, digest }: AuditDeps, saltOf: (id: s
   for await (const step of scanLog(files, folder)) {
     const first = step.kind === 'records' && step.records[0] ? parseRecord(step.records[0]) : undefined;
     const expected = first && sealText(digest, saltOf(first.id), sealedCheck);
-    if (first?.sealed?.['check'] !== expected) throw locked('the salt key is not the one this log was started with.');
+    if (first?.sealed?.['check'] !== expected) {
+      throw locked('the salt key is not the one this log was started with.', {}, startWithOwnKeys);
+    }
     return;
   }
 }

@@ -9,7 +9,7 @@ import { parseRecord } from './record.ts';
 import { readResume, type Resume, type ResumeSeal } from './resume.ts';
 import { listSegments, scanLog, segmentPath } from './scan.ts';
 import type { Position } from './segments.ts';
-import { keyPath, lastSigned, locked } from './signed-checkpoints.ts';
+import { keyPath, lastSigned, locked, startWithOwnKeys } from './signed-checkpoints.ts';
 import { createTiles, frontierOf, type Tiles } from './tiles.ts';
 
 export interface OpenLogDeps {
@@ -106,7 +106,9 @@ async function checkKey({ files, folder, key }: OpenLogDeps): Promise<void> {
   const own = formatVerifierKey(key);
   const found = (await files.readText(keyPath(folder)))?.trim();
   if (found === undefined) await files.writeAtomic(keyPath(folder), `${own}\n`);
-  else if (found !== own) throw locked(`it belongs to ${found}, but this installation’s key is ${own}.`);
+  else if (found !== own) {
+    throw locked(`it belongs to ${found}, but this installation’s key is ${own}.`, {}, startWithOwnKeys);
+  }
 }
 
 async function checkAnchor({ tree }: OpenLogDeps, opened: Replay, anchor: Checkpoint): Promise<void> {

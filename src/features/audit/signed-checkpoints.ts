@@ -10,12 +10,15 @@ export const listPath = (folder: string): string => `${folder}/checkpoints.txt`;
 export const latestPath = (folder: string): string => `${folder}/checkpoint`;
 export const keyPath = (folder: string): string => `${folder}/log.vkey`;
 
-/** What was found on disk contradicts what was signed: nothing may be recorded on top of it. */
-export function locked(found: string, data: Readonly<Record<string, unknown>> = {}): AppError {
-  return new AppError('unavailable', 'audit.locked', `The audit log is locked: ${found}`, {
-    hint: 'Look with `sallyport audit verify`. Put the audit folder back from a backup that is newer than its last checkpoint; keep what you found as evidence.',
-    data,
-  });
+const putBack =
+  'Look with `sallyport audit verify`. Put the audit folder back from a backup that is newer than its last checkpoint; keep what you found as evidence.';
+/** For a log that is whole but not this installation's. */
+export const startWithOwnKeys =
+  'Start with the database and the key files this log was written with, or move the audit folder away to begin a new log.';
+
+/** What was found contradicts what was signed, or was signed by somebody else: nothing may be recorded on top of it. */
+export function locked(found: string, data: Readonly<Record<string, unknown>> = {}, hint: string = putBack): AppError {
+  return new AppError('unavailable', 'audit.locked', `The audit log is locked: ${found}`, { hint, data });
 }
 
 const tailBytes = 1 << 16;
