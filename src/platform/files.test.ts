@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,5 +102,23 @@ describe('append file', () => {
       expect.objectContaining({ code: 'platform.write_failed', data: { path: '/dev/full', errno: 'ENOSPC' } }),
     );
     file.close();
+  });
+
+  it('[AUD-12] cuts a partial write back, and goes on when there is room again', () => {
+    const code = `
+      import { openAppend } from '${new URL('./append-file.ts', import.meta.url).href}';
+      const file = openAppend(${JSON.stringify(at('limited'))});
+      file.append(new Uint8Array(700));
+      let code = '';
+      try { file.append(new Uint8Array(700)); } catch (thrown) { code = thrown.code; }
+      const size = file.size;
+      file.append(new Uint8Array(200));
+      console.log(code, size, file.size);`;
+    // One block of 1,024 bytes is all that this process may write: the second append gets half of its bytes to the disk.
+    const said = execFileSync('bash', ['-c', 'ulimit -f 1; exec "$0" --input-type=module -e "$1"', process.execPath, code], {
+      encoding: 'utf8',
+    });
+    expect(said.trim()).toBe('platform.write_failed 700 900');
+    expect(fs.statSync(at('limited')).size).toBe(900);
   });
 });
