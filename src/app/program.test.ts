@@ -285,3 +285,15 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     expect(stdout).not.toContain('wrong');
   });
 });
+
+test('[CLI-2] a daemon that hangs is named and stopped all the same', async () => {
+  const { running, line } = await up();
+  running.child.kill('SIGSTOP');
+  const asked = await shell.run(['status', '--json']);
+  expect([asked.code, JSON.parse(asked.stderr)]).toMatchObject([1, { error: { code: 'daemon.silent' } }]);
+  // SIGTERM waits until the process runs again.
+  const stopping = shell.run(['down', '--json']);
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  running.child.kill('SIGCONT');
+  expect(JSON.parse((await stopping).stdout)).toEqual({ stopped: true, pid: line.pid });
+}, 30_000);

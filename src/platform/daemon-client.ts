@@ -21,17 +21,19 @@ interface DaemonClientDeps {
   readonly timeoutMs?: number;
 }
 
+/** Status waits for nobody; a daemon that takes longer hangs. */
+const statusPatienceMs = 5_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 export const daemonAbsent = 'daemon.absent';
 
 /** Rejects with `daemon.absent`, `daemon.silent`, `daemon.denied` or `daemon.garbled` (kind unavailable) besides the daemon's own errors. */
 export function createDaemonClient({ socketPath, home, timeoutMs = 150_000 }: DaemonClientDeps): DaemonClient {
-  async function ask(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
+  async function ask(method: 'GET' | 'POST', path: string, body?: unknown, patienceMs = timeoutMs): Promise<unknown> {
     const { status, text } = await exchange(
       socketPath,
       home,
-      timeoutMs,
+      patienceMs,
       method,
       path,
       body === undefined ? undefined : JSON.stringify(body),
@@ -41,7 +43,7 @@ export function createDaemonClient({ socketPath, home, timeoutMs = 150_000 }: Da
     throw errorOf(answer, status);
   }
   return {
-    status: async () => (await ask('GET', '/v1/status')) as JsonObject,
+    status: async () => (await ask('GET', '/v1/status', undefined, Math.min(timeoutMs, statusPatienceMs))) as JsonObject,
     prepare: async (operation, input) =>
       (await ask('POST', `/v1/operations/${encodeURIComponent(operation)}/prepare`, { input })) as Statement,
     operate: async (operation, input, proof) => {
