@@ -13,14 +13,17 @@ const tools = [
   { name: 'write', description: 'The same answer from a tool that promises nothing about effects.', inputSchema: input },
 ];
 
-// Prose with line breaks and quotes, so that JSON escapes are part of the load; no digits, at signs or keys to redact.
-const sentence = 'A sally port has two doors that are "never" open together.\nNothing passes between them undecided.\n';
+// What tools answer in practice: log lines and prose with quotes, line breaks, digits, @ and +, in which nothing is to be redacted, so
+// that every arm hands the same bytes on. Plain ASCII: characters are bytes.
+const passage =
+  '2026-11-30T21:04:17Z  GET /packages/@acme/ledger-client?page=12  200  18.4 ms\n' +
+  'A sally port has two doors that are "never" open together; build 4711 of c++-tools passed 1,204 checks.\n';
 const results = new Map<number, string>();
 
 function resultOf(size: number): string {
   const known = results.get(size);
   if (known !== undefined) return known;
-  const text = sentence.repeat(Math.ceil(size / sentence.length)).slice(0, size);
+  const text = passage.repeat(Math.ceil(size / passage.length)).slice(0, size);
   const made = JSON.stringify({ content: [{ type: 'text', text }] });
   results.set(size, made);
   return made;
