@@ -83,7 +83,8 @@ export const requirements = {
   'TOOL-7': 'Misuse and unknown tools are ERROR text, execution and policy failures the JSON envelope with kind and next_action.',
   'TOOL-8': 'What a deny covers is never listed and answers policy_denied whether or not it exists.',
 
-  'RES-1': 'The redact categories of every covering rule are masked wherever a string stands; without a finding the bytes are untouched.',
+  'RES-1':
+    'The redact categories of every covering rule are masked wherever a string stands; without a finding the bytes are untouched.',
 
   'AUD-1': 'Leaf and node hashes, inclusion and consistency proofs are RFC 6962, checked against published vectors.',
   'AUD-2': 'Checkpoints are C2SP signed notes, signed at most once a second and at once for decisions.',

@@ -48,9 +48,8 @@ interface Answer {
 async function connect(house: House, token: string): Promise<Client> {
   const client = new Client({ name: 'demo-agent', version: '1.0.0' });
   const headers = { authorization: `Bearer ${token}` };
-  // The transport's optional members are looser than exactOptionalPropertyTypes allows.
   const transport = new StreamableHTTPClientTransport(new URL(house.agentUrl), { requestInit: { headers } });
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   return client;
 }
 

@@ -75,5 +75,5 @@ export type PolicyErrorCode =
   | 'policy.unchanged'; // nothing to adopt
 
 // Later slices speak the capability language and its durations too, and see no other file of this slice.
-export { covers as capabilityCovers, meets as capabilityMeets, parseCapability, type Capability } from './capability.ts';
+export { covers as capabilityCovers, parseCapability, type Capability } from './capability.ts';
 export { formatTtl, parseTtl } from './ttl.ts';

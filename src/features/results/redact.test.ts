@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { redactCategories } from '../policy/model.ts';
 import { redactJson } from './redact.ts';
@@ -32,7 +32,9 @@ test('[RES-1] structured content, embedded resources, keys and numbers are searc
 test('[RES-1] JSON escaped inside a string is searched as what it says', () => {
   const inner = '{"owner":"ada\\u0040example.org"}';
   const masked = redactJson(JSON.stringify({ content: [{ type: 'text', text: inner }] }), all).json;
-  expect(JSON.parse((JSON.parse(masked) as { content: { text: string }[] }).content[0]?.text ?? '')).toEqual({ owner: '[REDACTED:email]' });
+  expect(JSON.parse((JSON.parse(masked) as { content: { text: string }[] }).content[0]?.text ?? '')).toEqual({
+    owner: '[REDACTED:email]',
+  });
 });
 
 test('[RES-1] what holds no finding comes back byte for byte', () => {
