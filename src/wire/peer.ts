@@ -221,7 +221,7 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
 }
 
 function timeoutError(method: string, timeoutMs: number): AppError {
-  return new AppError('unavailable', 'fleet.timeout', `The upstream did not answer ${method} within ${timeoutMs} ms.`, {
+  return new AppError('unavailable', 'fleet.timeout', `The upstream did not answer ${method} within ${Math.round(timeoutMs)} ms.`, {
     hint: 'It was told to cancel. If the call writes, look at what it did before calling again.',
     data: { sent: true },
   });

@@ -76,6 +76,7 @@ function inWords(issue: z.core.$ZodIssue, at: string): string {
     (path, part) => (typeof part === 'number' ? `${path}[${part}]` : `${path}.${String(part)}`),
     at,
   );
+  if (issue.code === 'invalid_key') return `${place}: ${issue.issues[0]?.message ?? issue.message}.`;
   if (issue.code !== 'unrecognized_keys') return `${place}: ${issue.message}.`;
   const known = issue.path[0] === 'transport' ? transportKeys : knownKeys;
   return issue.keys.map((key) => `${place} has no key '${key}'${guess(key, known)}.`).join(' ');

@@ -271,9 +271,11 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
         if (live === undefined) await start();
         else await deps.list(live, timeoutMs);
       };
-      const what = `Upstream '${name}' did not answer the probe within ${timeoutMs} ms.`;
-      await within(look(), { clock, deadline: now + timeoutMs, signal, what }).catch((error: unknown) => {
-        throw named(name, asAppError(error));
+      // The gate contract's own sentence.
+      const what = `health probe of upstream '${name}' timed out after ${timeoutMs} ms`;
+      await within(look(), { clock, deadline: now + timeoutMs, signal, what }).catch((thrown: unknown) => {
+        const error = named(name, asAppError(thrown));
+        throw error.code === 'fleet.timeout' ? new AppError('unavailable', 'fleet.timeout', what, { cause: error }) : error;
       });
     },
     async wake() {
