@@ -32,6 +32,8 @@ test('status and the list of operations answer without a body', async () => {
     'notes.add',
     'notes.list',
     'notes.check',
+    'agents.add',
+    'upstreams.add',
     'operator.status',
     'operator.create',
   ]);
