@@ -16,6 +16,16 @@ test.each([
   expect(counts).toEqual({ [category]: 1 });
 });
 
+test.each([
+  ['two in a row', 'ada@example.org,bob@example.org', '[REDACTED:email],[REDACTED:email]'],
+  ['at both ends', 'a@b.cd x@y.zz', '[REDACTED:email] [REDACTED:email]'],
+  ['one behind a stray @', '@ x@@y a+b@c.example', '@ x@@y [REDACTED:email]'],
+  ['an address whose domain runs into the next', 'a@b.cd@e.fg', '[REDACTED:email]@e.fg'],
+  ['no address', 'x@ @y user@host @', 'x@ @y user@host @'],
+])('[RES-1] addresses: %s', (_, text, masked) => {
+  expect(JSON.parse(redactJson(JSON.stringify(text), ['email']).json)).toBe(masked);
+});
+
 test('[RES-1] a number that fails the Luhn check is no card', () => {
   const json = JSON.stringify({ text: 'order 4111 1111 1111 1112' });
   expect(redactJson(json, all).json).toBe(json);
@@ -53,7 +63,8 @@ test('[RES-1] an address planted anywhere in any JSON never survives', () => {
 });
 
 test('[RES-1] a hostile megabyte does not blow up the search', () => {
-  const hostile = JSON.stringify({ text: `${'a.'.repeat(250_000)}@${'+1 '.repeat(150_000)}${'1'.repeat(100_000)}` });
+  const text = `${'a.'.repeat(250_000)}@${'+1 '.repeat(150_000)}${'1'.repeat(100_000)}${'@'.repeat(100_000)}${'@a'.repeat(100_000)}`;
+  const hostile = JSON.stringify({ text });
   const startedAt = performance.now();
   redactJson(hostile, all);
   expect(performance.now() - startedAt).toBeLessThan(5_000);
