@@ -38,14 +38,10 @@ test('every command the README names exists', () => {
     [...text.matchAll(/^sallyport ((?:[a-z]+ ?)+)/gm)].map((match) => (match[1] ?? '').trim()),
   );
   expect(typed.length).toBeGreaterThan(6);
-  for (const words of typed)
-    expect(
-      [...known].some((name) => `${words} `.startsWith(`${name} `)),
-      words,
-    ).toBe(true);
+  expect(typed.filter((words) => ![...known].some((name) => `${words} `.startsWith(`${name} `)))).toEqual([]);
 });
 
-/** The words of the README's command table, `agent add · ls` being two commands. */
+// `agent add · ls` in the table are two commands.
 test('the command table of the README and the commands there are agree', () => {
   const startDaemon = (): Promise<never> => Promise.reject(new Error('not here'));
   const commands = programCommands({ environment: {}, operations: declaredOperations(), startDaemon }, '/nowhere');
