@@ -161,8 +161,15 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
     if (method !== 'notifications/progress') return onNotification(method, params);
     const { progressToken, ...note } = params ?? {};
     const listener = typeof progressToken === 'number' ? pending.get(progressToken)?.onProgress : undefined;
-    if (listener === undefined) counts.strayProgress += 1;
-    else listener(note);
+    if (listener === undefined) {
+      counts.strayProgress += 1;
+      return;
+    }
+    try {
+      listener(note);
+    } catch {
+      // A caller that cannot take a notice loses that notice; the session is everybody's.
+    }
   }
 
   /** Upstreams are shared, so nobody is there to sample, elicit or list roots for; only a ping has an answer. */

@@ -2,11 +2,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createFleet, type Fleet, type FleetControl, type FleetDeps } from '../../src/features/fleet/fleet.ts';
 import { fleetOperations } from '../../src/features/fleet/operations.ts';
 import { fleetMigrations } from '../../src/features/fleet/store.ts';
 import type { Database } from '../../src/kernel/database.ts';
+import type { AppError } from '../../src/kernel/errors.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { OperationContext } from '../../src/kernel/operation.ts';
 import { createClock } from '../../src/platform/clock.ts';
@@ -142,4 +143,33 @@ export async function operate(
   };
   const shown = (await operation.shown?.(input, context)) ?? {};
   return { shown, output: operation.output.parse(await operation.run(input, context)) };
+}
+
+/** The error of something that must not succeed. */
+export const failure = (promise: Promise<unknown>): Promise<AppError> =>
+  promise.then(
+    () => expect.unreachable('it succeeded'),
+    (error: AppError) => error,
+  );
+
+export async function until(what: () => boolean, ms = 5_000): Promise<void> {
+  const end = performance.now() + ms;
+  while (!what()) {
+    if (performance.now() > end) throw new Error('it did not happen in time');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+export const statusOf = (fleet: FleetControl, name: string) => fleet.status().find((status) => status.name === name);
+
+/** The text of the first content block of an answer. */
+export const textOf = (answer: { readonly json: string }): string =>
+  (JSON.parse(answer.json) as { content: { text: string }[] }).content[0]?.text ?? '';
+
+/** A fleet of these upstreams, all accepted and tried once. */
+export async function openedFleet(...entries: readonly UpstreamEntry[]) {
+  const home = await fleetHome(settingsText(...entries));
+  const fleet = await home.open();
+  await acceptAll(fleet);
+  return { home, fleet };
 }

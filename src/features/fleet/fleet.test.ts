@@ -2,47 +2,25 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { oddResult } from '../../../test/fixtures/odd-result.ts';
-import { acceptAll, callTool, fleetHome, settingsText, type UpstreamEntry } from '../../../test/support/fleet-home.ts';
-import type { AppError } from '../../kernel/errors.ts';
-import type { UpstreamConnector } from '../../kernel/ports.ts';
+import {
+  acceptAll,
+  callTool,
+  failure,
+  fleetHome,
+  openedFleet,
+  settingsText,
+  statusOf,
+  textOf,
+  until,
+} from '../../../test/support/fleet-home.ts';
 import { startTimeOf } from '../../platform/process-table.ts';
 import type { Fleet, FleetControl } from './fleet.ts';
 
 const signal = new AbortController().signal;
-const failure = (promise: Promise<unknown>): Promise<AppError> =>
-  promise.then(
-    () => expect.unreachable('it succeeded'),
-    (error: AppError) => error,
-  );
-
-async function until(what: () => boolean, ms = 5_000): Promise<void> {
-  const end = performance.now() + ms;
-  while (!what()) {
-    if (performance.now() > end) throw new Error('it did not happen in time');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
-/** Starts for as long as it is let. */
-const neverOpens: UpstreamConnector = {
-  open: (_spec, options) =>
-    new Promise((_resolve, reject) => options.signal.addEventListener('abort', () => reject(new Error('given up')))),
-};
-
-const statusOf = (fleet: FleetControl, name: string) => fleet.status().find((status) => status.name === name);
-const textOf = (answer: { readonly json: string }): string =>
-  (JSON.parse(answer.json) as { content: { text: string }[] }).content[0]?.text ?? '';
-
-async function opened(...entries: readonly UpstreamEntry[]) {
-  const home = await fleetHome(settingsText(...entries));
-  const fleet = await home.open();
-  await acceptAll(fleet);
-  return { home, fleet };
-}
 
 describe('a fleet', () => {
   test('lists accepted tools in order under prefixed names, byte for byte but for the name', async () => {
-    const { fleet } = await opened({ name: 'zeta' }, { name: 'alpha', behaviour: 'progress-burst' });
+    const { fleet } = await openedFleet({ name: 'zeta' }, { name: 'alpha', behaviour: 'progress-burst' });
     const names = fleet.catalog().map(({ name }) => name);
     expect(names).toEqual(names.toSorted());
     expect(names).toContain('zeta__echo');
@@ -53,14 +31,14 @@ describe('a fleet', () => {
   });
 
   test('[DOOR-11] calls give the upstream’s bytes, errors and isError as they are', async () => {
-    const { fleet } = await opened({ name: 'up' });
+    const { fleet } = await openedFleet({ name: 'up' });
     expect(await callTool(fleet, 'up', 'odd')).toEqual({ kind: 'result', json: oddResult, isError: false });
     expect(await callTool(fleet, 'up', 'fails')).toMatchObject({ kind: 'result', isError: true });
     expect(await callTool(fleet, 'up', 'refuses')).toMatchObject({ kind: 'error', code: -32602 });
   });
 
   test('what goes upstream is the own name, the arguments and the rest of the params, and a progress token only when asked for', async () => {
-    const { fleet } = await opened({ name: 'up' });
+    const { fleet } = await openedFleet({ name: 'up' });
     const found = fleet.resolve('up', 'params');
     if (found.kind !== 'tool') throw new Error('no tool');
     const rest = { _meta: { trace: 't' }, 'x-extra': [1] };
@@ -107,13 +85,13 @@ describe('a fleet', () => {
   });
 
   test('[FLEET-8] exposeTools is what is listed and what is callable', async () => {
-    const { fleet } = await opened({ name: 'up', more: { exposeTools: ['echo', 'no_such_tool'] } });
+    const { fleet } = await openedFleet({ name: 'up', more: { exposeTools: ['echo', 'no_such_tool'] } });
     expect(fleet.catalog().map(({ tool }) => tool)).toEqual(['echo']);
     expect(fleet.resolve('up', 'write_note')).toEqual({ kind: 'unknown' });
   });
 
   test('reads every page of a long list and refuses one without end', async () => {
-    const { fleet } = await opened(
+    const { fleet } = await openedFleet(
       { name: 'paged', behaviour: 'late-tools', args: ['1'] },
       { name: 'endless', behaviour: 'endless-pages' },
     );
@@ -125,7 +103,7 @@ describe('a fleet', () => {
 
 describe('[FLEET-10] one bad upstream', () => {
   test('of any kind leaves the others unharmed and says what is wrong with it', async () => {
-    const { fleet } = await opened(
+    const { fleet } = await openedFleet(
       { name: 'good' },
       { name: 'mute', behaviour: 'mute', more: { startTimeoutMs: 400 } },
       { name: 'gone', behaviour: 'exit-at-once' },
@@ -143,7 +121,7 @@ describe('[FLEET-10] one bad upstream', () => {
   });
 
   test('with a missing program is reported and kept, and its file entry can be mended', async () => {
-    const { fleet, home } = await opened({ name: 'good' });
+    const { fleet, home } = await openedFleet({ name: 'good' });
     home.writeSettings(`${home.settings()}  - {name: lost, transport: {kind: stdio, command: no-such-program}}\n`);
     await fleet.reload();
     const health = await fleet.accept(fleet.standing('lost'), { actor: 'operator' }, false);
@@ -152,7 +130,7 @@ describe('[FLEET-10] one bad upstream', () => {
   });
 
   test('with a definition that no client could take loses that definition alone', async () => {
-    const { fleet } = await opened({ name: 'bad', behaviour: 'bad-definitions' });
+    const { fleet } = await openedFleet({ name: 'bad', behaviour: 'bad-definitions' });
     expect(fleet.catalog().map(({ tool }) => tool)).toEqual(['good']);
     const reasons = Object.fromEntries(fleet.reviews('bad').map(({ tool, unusable }) => [tool, unusable]));
     expect(Object.keys(reasons).toSorted()).toEqual(['bad_schema', 'double_key', 'na*me', 'twice']);
@@ -163,7 +141,7 @@ describe('[FLEET-10] one bad upstream', () => {
 
 describe('a member that fails', () => {
   test('[FLEET-2] by crashing is seen without a call, fails what is in flight as unknown, and is back on use', async () => {
-    const { fleet, home } = await opened({ name: 'up', behaviour: 'crash-on-call' });
+    const { fleet, home } = await openedFleet({ name: 'up', behaviour: 'crash-on-call' });
     const pid = statusOf(fleet, 'up')?.pid ?? 0;
     const hanging = failure(callTool(fleet, 'up', 'hang'));
     await callTool(fleet, 'up', 'echo', { message: 'up' });
@@ -209,7 +187,7 @@ describe('a member that fails', () => {
   });
 
   test('[FLEET-12] never leaves a call hanging: the deadline counts the wait for its start as well', async () => {
-    const { fleet } = await opened({ name: 'up', behaviour: 'never-answers-call', more: { callTimeoutMs: 400 } });
+    const { fleet } = await openedFleet({ name: 'up', behaviour: 'never-answers-call', more: { callTimeoutMs: 400 } });
     const startedAt = performance.now();
     expect(await failure(callTool(fleet, 'up', 'nag', {}, { onProgress: () => undefined }))).toMatchObject({
       code: 'fleet.timeout',
@@ -220,7 +198,7 @@ describe('a member that fails', () => {
   });
 
   test('[FLEET-3] opens its circuit after five failures in a row, and neither refusals nor cancellations count', async () => {
-    const { fleet, home } = await opened({ name: 'up', behaviour: 'never-answers-call', more: { callTimeoutMs: 100 } });
+    const { fleet, home } = await openedFleet({ name: 'up', behaviour: 'never-answers-call', more: { callTimeoutMs: 100 } });
     for (let times = 0; times < 6; times += 1) {
       const abort = new AbortController();
       const call = failure(callTool(fleet, 'up', 'hang', {}, { signal: abort.signal }));
@@ -236,7 +214,7 @@ describe('a member that fails', () => {
   });
 
   test('and answers nothing at all any more is ended when its circuit opens', { timeout: 30_000 }, async () => {
-    const { fleet } = await opened({ name: 'up', behaviour: 'freezes', more: { callTimeoutMs: 100 } });
+    const { fleet } = await openedFleet({ name: 'up', behaviour: 'freezes', more: { callTimeoutMs: 100 } });
     const pid = statusOf(fleet, 'up')?.pid ?? 0;
     await failure(callTool(fleet, 'up', 'freeze'));
     for (let times = 0; times < 4; times += 1) await failure(callTool(fleet, 'up', 'echo'));
@@ -274,7 +252,7 @@ describe('[FLEET-9] an entry of the file', () => {
     ['passed-through variables', (text: string) => text.replace('"transport"', '"envPassthrough":["A"],"transport"')],
     ['exposed tools', (text: string) => text.replace('"transport"', '"exposeTools":["echo","pid"],"transport"')],
   ])('whose %s changed stops and waits for a new decision', async (_what, change) => {
-    const { fleet, home } = await opened({ name: 'up' });
+    const { fleet, home } = await openedFleet({ name: 'up' });
     const pid = statusOf(fleet, 'up')?.pid ?? 0;
     home.writeSettings(change(home.settings()));
     await until(() => statusOf(fleet, 'up')?.state === 'unaccepted');
@@ -296,7 +274,7 @@ describe('[FLEET-9] an entry of the file', () => {
   });
 
   test('that is removed stops, and time-outs may change without a decision', async () => {
-    const { fleet, home } = await opened({ name: 'up' }, { name: 'other' });
+    const { fleet, home } = await openedFleet({ name: 'up' }, { name: 'other' });
     const pid = statusOf(fleet, 'up')?.pid ?? 0;
     home.writeSettings(settingsText({ name: 'other', more: { callTimeoutMs: 5_000 } }));
     await until(() => statusOf(fleet, 'up') === undefined && startTimeOf(pid) === undefined);
@@ -305,7 +283,7 @@ describe('[FLEET-9] an entry of the file', () => {
   });
 
   test('with a typo is named with what was probably meant, and a broken file changes nothing that runs', async () => {
-    const { fleet, home } = await opened({ name: 'good' });
+    const { fleet, home } = await openedFleet({ name: 'good' });
     home.writeSettings(`${home.settings()}  - {name: typo, transport: {kind: stdio, comand: x}, envPassThrough: [A]}\n`);
     await fleet.reload();
     expect(statusOf(fleet, 'typo')).toMatchObject({ state: 'invalid' });
@@ -315,97 +293,6 @@ describe('[FLEET-9] an entry of the file', () => {
     expect(await failure(fleet.reload())).toMatchObject({ code: 'fleet.bad_settings' });
     expect(textOf(await callTool(fleet, 'good', 'echo', { message: 'on' }))).toBe('on');
     rmSync(home.settingsPath);
-  });
-});
-
-describe('[FLEET-7] definitions', () => {
-  test('are pinned by the first listing and a change is quarantined until it is accepted, at run time and over restarts', async () => {
-    const home = await fleetHome(settingsText({ name: 'up', behaviour: 'flip-schema' }));
-    let fleet: Fleet & FleetControl = await home.open();
-    await acceptAll(fleet);
-    let changes = 0;
-    fleet.onCatalogChanged(() => (changes += 1));
-    expect(home.audit.of('tool.pinned').map(({ facts }) => facts)).toMatchObject([{ upstream: 'up', count: 5 }]);
-
-    const decided = fleet.resolve('up', 'target');
-    await callTool(fleet, 'up', 'flip');
-    if (decided.kind !== 'tool') throw new Error('no tool');
-    // The call was decided on the old definition; the list is stale already.
-    expect(await failure(fleet.call({ tool: decided.tool, args: {}, rest: {}, signal, onProgress: undefined }))).toMatchObject({
-      code: 'fleet.quarantined',
-      data: { sent: false },
-    });
-    expect(fleet.resolve('up', 'target').kind).toBe('quarantined');
-    expect(fleet.resolve('up', 'extra').kind).toBe('quarantined');
-    expect(fleet.catalog().map(({ tool }) => tool)).toEqual(['flip', 'flop', 'restore', 'steady']);
-    expect(changes).toBeGreaterThan(0);
-    expect(home.audit.of('tool.quarantined').map(({ facts }) => [facts?.['tool'], facts?.['change']])).toEqual([
-      ['target', 'changed'],
-      ['extra', 'new'],
-    ]);
-    const [extra, target] = fleet.reviews('up');
-    expect(extra).toMatchObject({ tool: 'extra', change: 'new' });
-    expect(target).toMatchObject({ tool: 'target', change: 'changed', acceptedHash: decided.tool.hash });
-
-    await fleet.acceptTools('up', [{ tool: 'target', hash: target?.offeredHash ?? '' }], {
-      actor: 'operator',
-      proof: { key_id: 'k' },
-    });
-    expect(fleet.resolve('up', 'target')).toMatchObject({ kind: 'tool', tool: { hash: target?.offeredHash } });
-    expect(home.audit.of('tool.accepted')).toMatchObject([
-      { actor: 'operator', facts: { tool: 'target', previous: decided.tool.hash, proof: { key_id: 'k' } } },
-    ]);
-    expect(home.audit.of('tool.quarantined')).toHaveLength(2);
-
-    await fleet.close();
-    fleet = await home.open();
-    await fleet.settled();
-    // The process starts with the original again: that is no longer the accepted one.
-    expect(fleet.resolve('up', 'target').kind).toBe('quarantined');
-    expect(home.audit.of('tool.pinned')).toHaveLength(1);
-  });
-
-  test('are listed from the pins while the upstream is down, and acceptance takes the shown hash only', async () => {
-    const home = await fleetHome(settingsText({ name: 'up', behaviour: 'flip-schema' }));
-    const fleet = await home.open();
-    await acceptAll(fleet);
-    await callTool(fleet, 'up', 'flip');
-    await until(() => fleet.resolve('up', 'extra').kind === 'quarantined');
-    const wrong = failure(fleet.acceptTools('up', [{ tool: 'extra', hash: 'f'.repeat(64) }], { actor: 'operator' }));
-    expect((await wrong).code).toBe('fleet.changed');
-    await fleet.close();
-    const again = await home.open({ connector: neverOpens });
-    expect(again.catalog().map(({ tool }) => tool)).toEqual(['flip', 'flop', 'restore', 'steady']);
-    expect(again.resolve('up', 'target').kind).toBe('quarantined');
-  });
-
-  test('that change without a word are found by the live probe', async () => {
-    const { fleet } = await opened({ name: 'up', behaviour: 'flip-schema' });
-    await callTool(fleet, 'up', 'flop');
-    expect(fleet.resolve('up', 'target').kind).toBe('tool');
-    await fleet.diagnose(signal);
-    expect(fleet.resolve('up', 'target').kind).toBe('quarantined');
-    await callTool(fleet, 'up', 'restore');
-    await until(() => fleet.resolve('up', 'target').kind === 'tool');
-    expect(fleet.reviews('up')).toEqual([]);
-  });
-
-  test('are not served when the first listing cannot be recorded, and a quarantine bites even then', async () => {
-    const { fleet, home } = await opened({ name: 'up', behaviour: 'flip-schema' });
-    await callTool(fleet, 'up', 'flop');
-    home.audit.fail(true);
-    await fleet.diagnose(signal);
-    expect(fleet.resolve('up', 'target').kind).toBe('quarantined');
-    home.audit.fail(false);
-    await fleet.diagnose(signal);
-    expect(home.audit.of('tool.quarantined')).toHaveLength(2);
-    await fleet.diagnose(signal);
-    expect(home.audit.of('tool.quarantined')).toHaveLength(2);
-  });
-
-  test('of an upstream that never stops saying that they changed can still be called', async () => {
-    const { fleet } = await opened({ name: 'up', behaviour: 'restless-list' });
-    expect(textOf(await callTool(fleet, 'up', 'echo', { message: 'calm' }))).toBe('calm');
   });
 });
 

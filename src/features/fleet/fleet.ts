@@ -111,7 +111,12 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
   };
   const roster = await openRoster({ ...deps, changed, enlist: createEnlistment(deps) });
   const rounds = startRounds(clock, () => members().map(({ member }) => member));
-  rounds.wake(await roster.reconcile());
+  try {
+    rounds.wake(await roster.reconcile());
+  } catch (error) {
+    rounds.stop();
+    throw error;
+  }
   const stopWatching = files.watch(settingsPath, () => {
     roster.reconcile().then(
       (fresh) => rounds.wake(fresh),
@@ -133,11 +138,11 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     throw unaccepted(upstream, entry.why);
   }
 
-  async function measured(entry: RosterEntry, signal: AbortSignal): Promise<MemberHealth> {
+  async function measured(entry: RosterEntry, signal: AbortSignal, timeoutMs = probeTimeoutMs): Promise<MemberHealth> {
     if (entry.kind === 'idle')
       return { ok: false, error: entry.why, state: 'stopped', circuit: circuitOf(newMember, 0), mode: 'none' };
     const { member, tools } = entry;
-    const outcome = await member.measure(probeTimeoutMs, signal).then(
+    const outcome = await member.measure(timeoutMs, signal).then(
       () => ({ ok: true, tools: tools.served().length }),
       (error: unknown) => ({ ok: false, error: asAppError(error).message }),
     );
@@ -204,7 +209,8 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
       rounds.wake(await roster.reconcile());
       const entry = roster.entries().get(what.spec.name);
       if (entry === undefined) throw notFound(what.spec.name);
-      return measured(entry, new AbortController().signal);
+      // A first start may install what it runs; whoever accepted it is told how it ended, not that it takes long.
+      return measured(entry, new AbortController().signal, Math.max(probeTimeoutMs, what.spec.startTimeoutMs));
     },
     async remove(upstream, decision) {
       if (!roster.entries().has(upstream)) throw notFound(upstream);

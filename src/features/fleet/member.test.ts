@@ -81,66 +81,83 @@ describe('a member', () => {
   });
 
   test('no sequence of events lets two probes out, refuses for longer than 30 s, or passes while the circuit is open', () => {
-    const event = fc.oneof(
-      fc.constantFrom(
-        'start' as const,
-        'exited' as const,
-        'call_failed' as const,
-        'call_succeeded' as const,
-        'stopped' as const,
-        'recycled' as const,
-      ),
+    const kind = fc.constantFrom(
+      'start' as const,
+      'exited' as const,
+      'call_failed' as const,
+      'call_succeeded' as const,
+      'stopped' as const,
+      'recycled' as const,
     );
-    const step = fc.record({
-      kind: event,
-      wait: fc.nat(40_000),
-      jitter: fc.double({ min: 0, max: 0.999, noNaN: true }),
-      fails: fc.boolean(),
-    });
+    const jitter = fc.double({ min: 0, max: 0.999, noNaN: true });
+    const step = fc.record({ kind, wait: fc.nat(40_000), jitter, fails: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        let member = newMember;
-        let now = 0;
-        let probeOut = false;
-        let streak = 0;
-        for (const { kind, wait, jitter, fails } of steps) {
-          now += wait;
-          const admission = admit(member, now);
-          if (admission.kind === 'refuse') expect(admission.retryAfterMs).toBeLessThanOrEqual(circuitOpenMs);
-          if (admission.kind === 'pass') expect(circuitOf(member, now).state).not.toBe('open');
-          if (admission.kind === 'pass' && admission.probe) {
-            expect(probeOut).toBe(false);
-            probeOut = true;
-            member = next(member, { kind: 'probe_taken' });
-            expect(admit(member, now).kind).toBe('refuse');
-          }
-          if (kind === 'call_failed' || kind === 'call_succeeded') {
-            if (admission.kind === 'refuse' && !probeOut) continue;
-            member = next(member, kind === 'call_failed' ? { kind, at: now, probe: probeOut } : { kind });
-            probeOut = false;
-            streak = kind === 'call_failed' ? streak + 1 : 0;
-          } else if (kind === 'start' && mayStart(member, now)) {
-            member = run(
-              [{ kind: 'start_begun' }, fails ? { kind: 'start_failed', at: now, jitter } : { kind: 'start_succeeded', at: now }],
-              member,
-            );
-            if (fails) streak += 1;
-            else if (member.failures === 0) streak = 0;
-          } else if (kind === 'exited' && member.phase === 'ready') {
-            const forgiven = now - member.readyAt >= 60_000;
-            member = next(member, { kind, at: now, jitter });
-            probeOut = false;
-            streak = forgiven ? 1 : streak + 1;
-          } else if (kind === 'recycled' && member.phase === 'ready') member = next(member, { kind });
-          else if (kind === 'stopped') {
-            member = next(member, { kind });
-            probeOut = false;
-            streak = 0;
-          }
-          expect(member.failures).toBe(streak);
-          if (member.failures < circuitFailures) expect(circuitOf(member, now).state).toBe('closed');
+        let model: Model = { member: newMember, now: 0, probeOut: false, streak: 0 };
+        for (const one of steps) {
+          model = { ...model, now: model.now + one.wait };
+          expect(broken(model)).toEqual([]);
+          model = play(probed(model), one);
+          expect(model.member.failures).toBe(model.streak);
         }
       }),
     );
   });
 });
+
+/** What the state machine must agree with: whether a probe is out, and how many failures came in a row. */
+interface Model {
+  readonly member: Member;
+  readonly now: number;
+  readonly probeOut: boolean;
+  readonly streak: number;
+}
+
+interface Step {
+  readonly kind: 'start' | 'exited' | 'call_failed' | 'call_succeeded' | 'stopped' | 'recycled';
+  readonly jitter: number;
+  readonly fails: boolean;
+}
+
+function broken({ member, now, probeOut, streak }: Model): string[] {
+  const admission = admit(member, now);
+  const { state } = circuitOf(member, now);
+  return [
+    ...(admission.kind === 'refuse' && admission.retryAfterMs > circuitOpenMs ? ['refused for too long'] : []),
+    ...(admission.kind === 'pass' && state === 'open' ? ['passed an open circuit'] : []),
+    ...(admission.kind === 'pass' && admission.probe && probeOut ? ['two probes'] : []),
+    ...(admission.kind === 'pass' && admission.probe !== streak >= circuitFailures
+      ? ['a probe without need, or none in need']
+      : []),
+    ...(streak < circuitFailures && state !== 'closed' ? ['open without five failures'] : []),
+  ];
+}
+
+/** Lets the probe out when there is one to be had. */
+function probed(model: Model): Model {
+  const admission = admit(model.member, model.now);
+  if (admission.kind !== 'pass' || !admission.probe) return model;
+  return { ...model, probeOut: true, member: next(model.member, { kind: 'probe_taken' }) };
+}
+
+function play(model: Model, { kind, jitter, fails }: Step): Model {
+  const { member, now, probeOut, streak } = model;
+  const refused = admit(member, now).kind === 'refuse' && !probeOut;
+  if (kind === 'call_failed' && !refused) {
+    return { ...model, member: next(member, { kind, at: now, probe: probeOut }), probeOut: false, streak: streak + 1 };
+  }
+  if (kind === 'call_succeeded' && !refused) return { ...model, member: next(member, { kind }), probeOut: false, streak: 0 };
+  if (kind === 'stopped') return { ...model, member: next(member, { kind }), probeOut: false, streak: 0 };
+  if (kind === 'start' && mayStart(member, now)) {
+    const outcome: MemberEvent = fails ? { kind: 'start_failed', at: now, jitter } : { kind: 'start_succeeded', at: now };
+    const started = run([{ kind: 'start_begun' }, outcome], member);
+    const cured = !fails && member.startCures;
+    return { ...model, member: started, streak: cured ? 0 : streak + (fails ? 1 : 0) };
+  }
+  if (member.phase !== 'ready') return model;
+  if (kind === 'exited') {
+    const streakBefore = now - member.readyAt >= 60_000 ? 0 : streak;
+    return { ...model, member: next(member, { kind, at: now, jitter }), probeOut: false, streak: streakBefore + 1 };
+  }
+  return kind === 'recycled' ? { ...model, member: next(member, { kind, at: now, jitter }) } : model;
+}

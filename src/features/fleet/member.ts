@@ -1,6 +1,6 @@
 // The one state machine of an upstream member, as a pure function: stopped → starting → ready → backoff → starting … Health, backoff and
 // circuit are views of these few facts. Knows no process, no timer and no tool; instants are milliseconds of a monotonic clock.
-import type { CircuitView, MemberState } from './model.ts';
+import type { CircuitView } from './model.ts';
 
 /** Gate contract, scopegate_upstream_health: five consecutive failures open the circuit for 30 s, then a single probe decides. */
 export const circuitFailures = 5;
@@ -42,8 +42,8 @@ export type MemberEvent =
   /** Not the upstream's doing: we are stopping, or nothing may be recorded now. */
   | { readonly kind: 'start_abandoned' }
   | { readonly kind: 'exited'; readonly at: number; readonly jitter: number }
-  /** We ended a process that no longer answers; its failures were counted when they happened. */
-  | { readonly kind: 'recycled' }
+  /** We ended a process that is of no use any more; its failures were counted when they happened, the wait is drawn now. */
+  | { readonly kind: 'recycled'; readonly at: number; readonly jitter: number }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'probe_taken' }
   /** A probe that decided nothing: its caller left, or it never reached the upstream. */
@@ -66,7 +66,11 @@ export function next(member: Member, event: MemberEvent): Member {
       return failed({ ...forgiven, phase: 'backoff', startCures: false }, event.at, event.jitter);
     }
     case 'recycled':
-      return { ...member, phase: 'backoff' };
+      return {
+        ...member,
+        phase: 'backoff',
+        retryAllowedAt: Math.max(member.retryAllowedAt, event.at + delayAfter(member.failures, event.jitter)),
+      };
     case 'stopped':
       return { ...newMember, starts: member.starts };
     case 'probe_taken':
@@ -88,12 +92,16 @@ export function next(member: Member, event: MemberEvent): Member {
   }
 }
 
-/** Equal jitter: half the delay is certain, half is drawn; from the fifth failure on the circuit's 30 s. */
 function failed(member: Member, at: number, jitter: number): Member {
   const failures = member.failures + 1;
-  const ceiling = Math.min(backoffCapMs, backoffBaseMs * 2 ** (failures - 1));
-  const delay = failures >= circuitFailures ? circuitOpenMs : Math.ceil((ceiling * (1 + jitter)) / 2);
-  return { ...member, failures, probing: false, retryAllowedAt: at + delay };
+  return { ...member, failures, probing: false, retryAllowedAt: at + delayAfter(failures, jitter) };
+}
+
+/** Equal jitter: half the delay is certain, half is drawn; from the fifth failure on the circuit's 30 s. */
+function delayAfter(failures: number, jitter: number): number {
+  if (failures >= circuitFailures) return circuitOpenMs;
+  const ceiling = Math.min(backoffCapMs, backoffBaseMs * 2 ** Math.max(0, failures - 1));
+  return Math.ceil((ceiling * (1 + jitter)) / 2);
 }
 
 export type Admission =
@@ -124,8 +132,4 @@ export function mayStart(member: Member, now: number): boolean {
 export function circuitOf(member: Member, now: number): CircuitView {
   if (member.failures < circuitFailures) return { state: 'closed', failures: member.failures };
   return { state: now < member.retryAllowedAt ? 'open' : 'half_open', failures: member.failures };
-}
-
-export function stateOf(member: Member): MemberState {
-  return member.phase;
 }

@@ -170,6 +170,17 @@ describe('a supervised member', () => {
     expect(await call().catch((error: AppError) => error)).toMatchObject({ code: 'fleet.down', data: { sent: false } });
   });
 
+  test('one that no longer reads its input is ended and not started again at once', async () => {
+    const { upstream, member, call, code } = harness();
+    await call();
+    upstream.script.request = () =>
+      Promise.reject(new AppError('unavailable', 'process.closed', 'closed', { data: { sent: false } }));
+    expect(await code(call())).toBe('process.closed');
+    expect(upstream.opened[0]?.closes).toBe(1);
+    expect(member.view()).toMatchObject({ state: 'backoff', circuit: { failures: 1 } });
+    expect(await code(call())).toBe('fleet.down');
+  });
+
   test('what verify says after a start is the answer, and nothing is sent', async () => {
     const { upstream, call, code, member } = harness();
     upstream.script.request = () => expect.unreachable('it was sent');
@@ -215,6 +226,24 @@ describe('a supervised member', () => {
     expect(await patient).toBe('ok');
     expect(upstream.opened).toHaveLength(1);
     expect(member.view().circuit.failures).toBe(0);
+  });
+
+  test('a caller that left before it came is turned away, and a start that fails then troubles nobody', async () => {
+    const { upstream, member, code } = harness();
+    upstream.script.open = () => {
+      throw new AppError('unavailable', 'fleet.start_failed', 'The upstream did not start.');
+    };
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    expect(await code(member.call({ method: 'tools/call', params: '{}', signal: AbortSignal.abort(), timeoutMs: 100 }))).toBe(
+      'fleet.cancelled',
+    );
+    await turn();
+    await turn();
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+    expect(member.view()).toMatchObject({ state: 'backoff', circuit: { failures: 1 } });
   });
 
   test('stopping ends the session without a failure, and nothing starts it again', async () => {

@@ -171,7 +171,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     if (live !== connection) return;
     live = undefined;
     failure = { message: `Upstream '${name}' was stopped: ${why}.` };
-    apply({ kind: 'recycled' });
+    apply({ kind: 'recycled', at: clock.monotonic(), jitter: jitter() });
     log.warn('an upstream is stopped to be started anew', { upstream: name, reason: why });
     audit.appendQuietly({
       event: 'upstream.exited',
@@ -229,10 +229,12 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   }
 
   function failedCall(error: AppError, probe: boolean): void {
+    const deaf = error.code === 'process.closed';
     const counts = (error.code === 'fleet.timeout' || error.code === 'fleet.protocol') && error.data?.['sent'] !== false;
-    if (counts) {
+    if (counts || deaf) {
       apply({ kind: 'call_failed', at: clock.monotonic(), probe });
-      examine();
+      if (deaf && live !== undefined) recycle(live, 'it no longer reads its input');
+      else examine();
     } else if (probe) apply({ kind: 'probe_released' });
   }
 

@@ -32,7 +32,6 @@ export function within<T>(work: Promise<T>, { clock, deadline, signal, what }: P
       stopTimer();
       signal.removeEventListener('abort', abort);
     };
-    if (signal.aborted) return abort();
     signal.addEventListener('abort', abort, { once: true });
     work.then(
       (value) => {
@@ -44,5 +43,6 @@ export function within<T>(work: Promise<T>, { clock, deadline, signal, what }: P
         reject(error);
       },
     );
+    if (signal.aborted) abort();
   });
 }

@@ -1,6 +1,7 @@
 // fleet.list: every upstream of sallyport.yaml and how it is right now, in the words of its own state machine.
 import { z } from 'zod';
 import { defineOperation } from '../../../kernel/operation.ts';
+import { printable, printableLines } from '../../../lib/printable.ts';
 import type { FleetOperationDeps } from '../operation-deps.ts';
 
 const input = z.strictObject({});
@@ -20,15 +21,39 @@ const output = z.array(
   }),
 );
 
+type Output = z.infer<typeof output>;
+
+/** A line for each, and under it what went wrong and what it said last. */
+function draw(upstreams: Output): string {
+  if (upstreams.length === 0) return 'No upstream yet. Add one with: sallyport upstream add NAME -- COMMAND ARGUMENTS…';
+  return upstreams.flatMap(drawOne).join('\n');
+}
+
+function drawOne({ name, state, pid, tools, quarantined, restarts, circuit, command, error, stderr }: Output[number]): string[] {
+  const facts = [
+    ...(pid === undefined ? [] : [`pid ${pid}`]),
+    `${tools} tools`,
+    ...(quarantined === 0 ? [] : [`${quarantined} wait for review`]),
+    ...(restarts === 0 ? [] : [`${restarts} restarts`]),
+    ...(circuit === undefined || circuit === 'closed' ? [] : [`circuit ${circuit}`]),
+  ];
+  return [
+    `${printable(name)}  ${state}  ${facts.join(', ')}${command === undefined ? '' : `  ${printable(command)}`}`,
+    ...(error === undefined ? [] : [`  ${printable(error)}`]),
+    ...(state === 'unaccepted' ? [`  Look at it and run: sallyport upstream accept ${printable(name)}`] : []),
+    ...(stderr === undefined ? [] : [`  | ${printableLines(stderr)}`]),
+  ];
+}
+
 export function listOperation({ fleet }: FleetOperationDeps) {
-  return defineOperation<z.infer<typeof input>, z.infer<typeof output>>({
+  return defineOperation<z.infer<typeof input>, Output>({
     name: 'fleet.list',
     summary: 'List the upstreams, their state and what went wrong.',
     input,
     output,
     effect: 'look',
     access: 'local',
-    command: { words: 'upstream ls' },
+    command: { words: 'upstream ls', draw },
     run: async () => [...fleet.status()],
   });
 }
