@@ -4,7 +4,7 @@ import { createMcpEndpoint } from '../faces/mcp/endpoint.ts';
 import { createHumanDoor, refuseMalformed } from '../faces/http/human-door.ts';
 import { createLocalDoor } from '../faces/http/local-door.ts';
 import type { Log } from '../kernel/ports.ts';
-import { openHttpDoor } from '../wire/http-door.ts';
+import { createHttpServer } from '../wire/http-door.ts';
 import { createCleanup, type Cleanup } from './cleanup.ts';
 import type { Settings } from './config.ts';
 import { listenSocket, listenTcp, serverFor } from './doors.ts';
@@ -77,15 +77,14 @@ async function openAgentDoor(
 ): Promise<number> {
   const serverInfo = { name: 'sallyport', version: programVersion() };
   const endpoint = createMcpEndpoint({ dispatch, agents, clock, entropy, log, serverInfo, instructions });
-  const door = await openHttpDoor({
-    host: '127.0.0.1',
-    port: settings.agentPort,
+  const server = createHttpServer({
     allowedHosts: ['127.0.0.1', 'localhost'],
     allowedOrigins: [],
     handler: createAgentDoor({ endpoint, agents, dispatch }),
     onRefused: ({ reason, ...facts }) => dispatch.refused('agent', reason, facts),
     log,
   });
+  const door = await listenTcp(server, settings.agentPort, 'agent');
   cleanup.add(async () => {
     await endpoint.close(graceMs);
     await door.close(graceMs);

@@ -44,7 +44,7 @@ test('[DOOR-10] a taken port is an error that names the port and what to do, and
   const second = serverFor(app());
   await expect(listenTcp(second, port, 'human')).rejects.toMatchObject({
     kind: 'conflict',
-    code: 'doors.port_taken',
+    code: 'door.port_taken',
     message: expect.stringContaining(String(port)) as string,
     hint: expect.stringContaining('--human-port') as string,
   });
@@ -77,20 +77,20 @@ test('a stale socket is taken over, a live one never', async () => {
   expect(await answers(path)).toBe(false);
   await opened(listenSocket(serverFor(app()), path));
   expect(await answers(path)).toBe(true);
-  await expect(listenSocket(serverFor(app()), path)).rejects.toMatchObject({ kind: 'conflict', code: 'doors.daemon_running' });
+  await expect(listenSocket(serverFor(app()), path)).rejects.toMatchObject({ kind: 'conflict', code: 'door.daemon_running' });
   expect(await answers(path)).toBe(true);
 });
 
 test('a file in the place of the socket is left alone', async () => {
   const path = join(folder, 's.sock');
   await writeFile(path, 'precious');
-  await expect(listenSocket(serverFor(app()), path)).rejects.toMatchObject({ code: 'doors.not_a_socket' });
+  await expect(listenSocket(serverFor(app()), path)).rejects.toMatchObject({ code: 'door.not_a_socket' });
 });
 
 test('a path too long for a socket is said before anything is made', async () => {
   const path = join(folder, 'x'.repeat(120), 's.sock');
   await expect(listenSocket(serverFor(app()), path)).rejects.toMatchObject({
-    code: 'doors.socket_path_too_long',
+    code: 'door.socket_path_too_long',
     hint: expect.stringContaining('SALLYPORT_HOME') as string,
   });
 });

@@ -31,7 +31,7 @@ export function serverFor(app: Hono, malformed?: () => Response): Server {
   return server;
 }
 
-/** Throws `doors.port_taken` (kind conflict) with the port and what to do. `name` is the setting: `agent` or `human`. */
+/** Throws `door.port_taken` (kind conflict) with the port and what to do. `name` is the setting: `agent` or `human`. */
 export async function listenTcp(server: Server, port: number, name: 'agent' | 'human'): Promise<Door> {
   try {
     await listening(server, () => server.listen({ host: '127.0.0.1', port, exclusive: true }));
@@ -42,14 +42,14 @@ export async function listenTcp(server: Server, port: number, name: 'agent' | 'h
 }
 
 /**
- * The socket is 0600 in a folder that is 0700. Throws `doors.daemon_running` (kind conflict) when somebody answers on it already.
+ * The socket is 0600 in a folder that is 0700. Throws `door.daemon_running` (kind conflict) when somebody answers on it already.
  * The caller holds the lock of the home, so that no two starts race for a stale socket.
  */
 export async function listenSocket(server: Server, path: string): Promise<Door> {
   if (Buffer.byteLength(path) > maxSocketPathBytes) {
     throw new AppError(
       'invalid',
-      'doors.socket_path_too_long',
+      'door.socket_path_too_long',
       `the path of the local socket is longer than the system allows: ${path}`,
       {
         hint: 'Set SALLYPORT_HOME to a shorter path.',
@@ -68,12 +68,12 @@ async function clearStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return;
   if (!found.isSocket()) {
-    throw new AppError('conflict', 'doors.not_a_socket', `${path} is in the way: it is not a socket`, {
+    throw new AppError('conflict', 'door.not_a_socket', `${path} is in the way: it is not a socket`, {
       hint: 'Move it away, then start again.',
     });
   }
   if (await answers(path)) {
-    throw new AppError('conflict', 'doors.daemon_running', `a daemon is already listening on ${path}`, {
+    throw new AppError('conflict', 'door.daemon_running', `a daemon is already listening on ${path}`, {
       hint: 'Stop it with: sallyport down',
     });
   }
@@ -108,20 +108,20 @@ function listening(server: Server, start: () => void): Promise<void> {
 function tcpFailure(error: NodeJS.ErrnoException, port: number, name: string): AppError {
   const other = `Stop what uses it, or choose another with --${name}-port or ${name}_port in sallyport.yaml.`;
   if (error.code === 'EADDRINUSE') {
-    return new AppError('conflict', 'doors.port_taken', `port ${port} of 127.0.0.1, meant for the ${name} door, is taken`, {
+    return new AppError('conflict', 'door.port_taken', `port ${port} of 127.0.0.1, meant for the ${name} door, is taken`, {
       hint: other,
       cause: error,
     });
   }
   if (error.code === 'EACCES') {
-    return new AppError('denied', 'doors.port_denied', `the system does not let us listen on port ${port}`, {
+    return new AppError('denied', 'door.port_denied', `the system does not let us listen on port ${port}`, {
       hint: `Choose a port above 1023 with --${name}-port.`,
       cause: error,
     });
   }
   return new AppError(
     'unavailable',
-    'doors.listen_failed',
+    'door.cannot_listen',
     `the ${name} door cannot listen on port ${port}: ${error.code ?? error.message}`,
     { cause: error },
   );

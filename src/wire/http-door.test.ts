@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ask, quiet } from '../../test/support/agent-door.ts';
 import { rawSocket } from '../../test/support/raw-socket.ts';
 import { AppError } from '../kernel/errors.ts';
-import { openHttpDoor, type HttpDoor, type HttpDoorOptions } from './http-door.ts';
+import { listenTcp, type Door } from '../app/doors.ts';
+import { createHttpServer, type HttpDoorOptions } from './http-door.ts';
 import type { DoorRefusal, HttpHandler } from './http-exchange.ts';
 
 const echo: HttpHandler = (head, reply) => {
@@ -16,13 +17,11 @@ const echo: HttpHandler = (head, reply) => {
   return (body) => reply.send(200, ['Content-Type', 'text/plain'], `${head.method} ${head.path} ${body.length}`);
 };
 
-let door: HttpDoor;
+let door: Door;
 let refusals: DoorRefusal[];
 
-async function open(options: Partial<HttpDoorOptions> = {}): Promise<HttpDoor> {
-  return openHttpDoor({
-    host: '127.0.0.1',
-    port: 0,
+async function open(options: Partial<HttpDoorOptions> = {}): Promise<Door> {
+  const server = createHttpServer({
     handler: echo,
     allowedHosts: ['127.0.0.1', 'localhost', 'Gate.Example:443'],
     allowedOrigins: ['https://console.example'],
@@ -30,6 +29,7 @@ async function open(options: Partial<HttpDoorOptions> = {}): Promise<HttpDoor> {
     log: quiet,
     ...options,
   });
+  return listenTcp(server, 0, 'agent');
 }
 
 const url = (): { url: URL } => ({ url: new URL(`http://127.0.0.1:${door.port}/`) });
@@ -241,15 +241,8 @@ describe('slow peers', () => {
 
 describe('opening and closing', () => {
   test('[DOOR-10] a taken port is an error that names it', async () => {
-    const taken = openHttpDoor({
-      host: '127.0.0.1',
-      port: door.port,
-      handler: echo,
-      allowedHosts: [],
-      allowedOrigins: [],
-      onRefused: () => undefined,
-      log: quiet,
-    });
+    const bare = { handler: echo, allowedHosts: [], allowedOrigins: [], onRefused: () => undefined, log: quiet };
+    const taken = listenTcp(createHttpServer(bare), door.port, 'agent');
     await expect(taken).rejects.toThrow(AppError);
     await expect(taken).rejects.toMatchObject({
       kind: 'conflict',

@@ -1,8 +1,6 @@
 // A TCP door on node:http: keep-alive, bounded heads, bodies and times, exact Host and Origin before anything else. Hands the head to
 // one handler and the body to what the handler returns. Knows no route, no token and no protocol above HTTP.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { AppError } from '../kernel/errors.ts';
 import type { Log } from '../kernel/ports.ts';
 import { readBody, type BodyFault } from './http-body.ts';
 import type { DoorRefusal, HttpHandler, HttpReply } from './http-exchange.ts';
@@ -29,45 +27,13 @@ export interface HttpDoorOptions {
   readonly requestTimeoutMs?: number;
 }
 
-export interface HttpDoor {
-  readonly port: number;
-  /** Stops accepting, lets requests finish for `graceMs`, then cuts every connection. */
-  close(graceMs: number): Promise<void>;
-}
-
 const defaultMaxBodyBytes = 4 * 1024 * 1024;
 const maxHeadBytes = 16 * 1024;
 const idleConnectionMs = 75_000;
 
 const json = ['Content-Type', 'application/json'] as const;
 
-/**
- * Listens on exactly `port` (0 takes a free one). Throws `door.port_taken` (kind conflict) or `door.cannot_listen` (kind
- * unavailable): a door that is not where it is expected is no door.
- */
-export async function openHttpDoor(options: HttpDoorOptions & { readonly host: string; readonly port: number }): Promise<HttpDoor> {
-  const { host, port } = options;
-  const server = createHttpServer(options);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)));
-    server.listen({ host, port, exclusive: true }, resolve);
-  });
-  server.removeAllListeners('error');
-  server.on('error', (error) => options.log.error('the door failed', { error: error.message }));
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: (graceMs) =>
-      new Promise((resolve) => {
-        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-        server.close(() => {
-          clearTimeout(cut);
-          resolve();
-        });
-      }),
-  };
-}
-
-/** The same door before it listens, for who listens in another way. The names allowed follow the port it comes to listen on. */
+/** The door before it listens. The names allowed follow the port it comes to listen on. */
 export function createHttpServer(options: HttpDoorOptions): Server {
   const { allowedHosts, allowedOrigins, headTimeoutMs = 10_000, requestTimeoutMs = 30_000, maxConnections = 1_024 } = options;
   let guard: Guard = createGuard(0, [], []);
@@ -84,6 +50,7 @@ export function createHttpServer(options: HttpDoorOptions): Server {
   );
   server.maxConnections = maxConnections;
   server.on('listening', () => {
+    server.on('error', (error) => options.log.error('the door failed', { error: error.message }));
     const address = server.address();
     guard = createGuard(typeof address === 'object' && address !== null ? address.port : 0, allowedHosts, allowedOrigins);
   });
@@ -152,19 +119,4 @@ function refuseBody(fault: BodyFault | undefined, maxBytes: number, reply: HttpR
 
 function problem(message: string): string {
   return encodeError(null, rpcCode.serverError, message);
-}
-
-function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): AppError {
-  if (error.code === 'EADDRINUSE') {
-    return new AppError('conflict', 'door.port_taken', `Port ${port} on ${host} is taken by another program.`, {
-      hint: `Stop that program, or choose another port in sallyport.yaml.`,
-      data: { host, port },
-      cause: error,
-    });
-  }
-  return new AppError('unavailable', 'door.cannot_listen', `Cannot listen on ${host}:${port}: ${error.code ?? error.message}.`, {
-    hint: 'Choose another address or port in sallyport.yaml.',
-    data: { host, port },
-    cause: error,
-  });
 }

@@ -5,7 +5,8 @@ import { createMcpEndpoint, type AgentDirectory, type McpEndpoint, type McpEndpo
 import type { Log } from '../../src/kernel/ports.ts';
 import { createClock } from '../../src/platform/clock.ts';
 import { createEntropy } from '../../src/platform/crypto.ts';
-import { openHttpDoor, type HttpDoor, type HttpDoorOptions } from '../../src/wire/http-door.ts';
+import { listenTcp, type Door } from '../../src/app/doors.ts';
+import { createHttpServer, type HttpDoorOptions } from '../../src/wire/http-door.ts';
 import { createFakeDispatch, type FakeDispatch } from './fake-dispatch.ts';
 import { silentLog } from './silent-log.ts';
 
@@ -40,7 +41,7 @@ export function createFakeAgents(): FakeAgents {
 
 export interface TestDoor {
   readonly url: URL;
-  readonly door: HttpDoor;
+  readonly door: Door;
   readonly endpoint: McpEndpoint;
   readonly dispatch: FakeDispatch;
   readonly agents: FakeAgents;
@@ -64,9 +65,7 @@ export async function openTestDoor(
     instructions: 'Ask before you act.',
     ...endpointOptions,
   });
-  const door = await openHttpDoor({
-    host: '127.0.0.1',
-    port,
+  const server = createHttpServer({
     allowedHosts: ['127.0.0.1', 'localhost'],
     allowedOrigins: ['https://console.example'],
     handler: createAgentDoor({ endpoint, agents, dispatch }),
@@ -74,6 +73,7 @@ export async function openTestDoor(
     log: quiet,
     ...options,
   });
+  const door = await listenTcp(server, port, 'agent');
   return {
     url: new URL(`http://127.0.0.1:${door.port}/mcp`),
     door,

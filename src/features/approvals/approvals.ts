@@ -15,9 +15,9 @@ export interface Approvals {
   /**
    * The open approval for this exact question (same agent, origin, capability, arguments, tool hash, ttl, guards), made if there is
    * none. Throws `approvals.denied` with retryAfterMs within 10 minutes of a denial of the same question, `approvals.too_many`
-   * beyond 5 open per agent.
+   * beyond 5 open per agent. `charge` is called before a new one is made and may throw; one that is open already costs nothing.
    */
-  ask(question: Question): Promise<Approval>;
+  ask(question: Question, charge?: () => void): Promise<Approval>;
   /**
    * Takes the one execution an approval of this exact call bought (agent, capability, arguments, tool definition), in a commit of its own
    * made before the effect; `undefined` when there is none. Bound to the policy version it was decided under: after another text came

@@ -29,7 +29,7 @@ interface Desk {
 export function createAsking(
   ports: AskingPorts,
   { store, board, settle, retract }: Desk,
-): (question: Question) => Promise<Approval> {
+): (question: Question, charge?: () => void) => Promise<Approval> {
   const { audit, clock, entropy, digest, limits, policyVersion } = ports;
   /** Questions whose commit is under way: the same one is not put twice, and nobody is given an approval that may not come to be. */
   const underWay = new Map<string, Promise<Approval>>();
@@ -71,7 +71,7 @@ export function createAsking(
     });
   }
 
-  return async (question: Question): Promise<Approval> => {
+  return async (question: Question, charge?: () => void): Promise<Approval> => {
     const key = questionOf(question, digest);
     const same = underWay.get(key);
     if (same !== undefined) return same;
@@ -80,6 +80,7 @@ export function createAsking(
     const denial = board.denial(key, clock.now());
     if (denial !== undefined) throw deniedBefore(denial, clock.now());
     assertRoom(question.agent);
+    charge?.();
     const approval = put(question).finally(() => underWay.delete(key));
     underWay.set(key, approval);
     return approval;

@@ -3,7 +3,7 @@
 import { AppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Approvals } from '../approvals/approvals.ts';
-import type { Approval } from '../approvals/model.ts';
+import type { Approval, Question } from '../approvals/model.ts';
 import type { CatalogTool } from '../fleet/model.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { Verdict } from '../policy/model.ts';
@@ -52,21 +52,20 @@ export async function admit(
   const verdict = policy.decide({ agent, capability, args: args ?? {}, annotations: tool.annotations });
   if (verdict.effect === 'deny') throw refusedByPolicy(capability, verdict);
   const { rule, redact, ttlMs } = verdict;
+  const charge = (): void => rate.take(agent, policy.limits(agent).rate);
 
   const held = grants.covering(agent, capability, verdict.effect === 'ask' ? 'human' : 'any');
   if (held !== undefined) return { rule, redact, standsOn: { grant: held.id } };
 
   if (verdict.effect === 'allow') {
-    rate.take(agent, policy.limits(agent).rate);
-    const grant = await grants.issue({ agent, capability, origin: 'policy', rule, ttlMs });
+    const grant = await grants.issue({ agent, capability, origin: 'policy', rule, ttlMs }, charge);
     return { rule, redact, standsOn: { grant: grant.id } };
   }
 
   const bought = await approvals.spend({ agent, capability, args, toolHash: tool.hash });
   if (bought !== undefined) return { rule, redact, standsOn: { approval: bought.id } };
 
-  rate.take(agent, policy.limits(agent).rate);
-  const asked = await approvals.ask({
+  const question: Question = {
     agent,
     origin: 'call',
     capability,
@@ -76,7 +75,8 @@ export async function admit(
     toolHash: tool.hash,
     ttlMs,
     guards: verdict.guards,
-  });
+  };
+  const asked = await approvals.ask(question, charge);
   throw new AppError('denied', 'approvals.pending', notGranted(capability, verdict.reason, asked), {
     hint: `Ask the human to run: scopegate approve ${asked.id}. Then make the same call again with the same arguments.`,
     data: { approval_id: asked.id, approval_expires_at: new Date(asked.expiresAt).toISOString() },

@@ -79,7 +79,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
         onProgress: masked(call.onProgress, admission, mask),
       });
       const json = mask(answer.json);
-      intent.close(outcomeOf(answer), { ms: Math.round(clock.monotonic() - startedAt), bytes: json.length }, { answer: json });
+      intent.close(outcomeOf(answer), { ms: Math.round(clock.monotonic() - startedAt), chars: json.length }, { answer: json });
       return answer.kind === 'result' ? { kind: 'upstream', result: json } : { kind: 'upstream_error', error: json };
     } catch (thrown) {
       const error = asAppError(thrown);

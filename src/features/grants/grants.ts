@@ -23,7 +23,7 @@ export interface Grants {
   /** Oldest first; of every agent when none is named. */
   active(agent?: string): readonly Grant[];
   /** Issues in one commit with its record. Concurrent calls for the same grant (every field) share one. */
-  issue(grant: NewGrant): Promise<Grant>;
+  issue(grant: NewGrant, charge?: () => void): Promise<Grant>;
   /** The row and entry of an issue, for a caller that commits it with its own change; call `publish` after the commit. */
   stage(tx: Transaction, grant: NewGrant): Promise<StagedGrant>;
   /** Ends every grant of an agent (revoked, removed), one commit. */
@@ -85,11 +85,12 @@ export async function createGrants({ db, audit, clock, entropy, covers }: GrantD
     active: (agent) => live.list(agent, clock.now()),
     stage,
 
-    issue(wanted) {
+    issue(wanted, charge) {
       const { agent, capability, origin, rule, approvalId, ttlMs } = wanted;
       const key = JSON.stringify([agent, capability, origin, rule, approvalId, ttlMs]);
       const shared = underWay.get(key);
       if (shared !== undefined) return shared.grant;
+      charge?.();
       const grant = issueNow(wanted).finally(() => underWay.delete(key));
       underWay.set(key, { agent, grant });
       return grant;
