@@ -15,22 +15,39 @@ const attempts = 3;
 
 /**
  * Prepares, shows, signs and runs one operator operation; its output. Rejects with `cli.no_operator_here` when nobody could sign
- * (before the daemon is asked anything), `cli.not_signed` when the person says no, and the daemon's own errors.
+ * (before anything is prepared or shown), `cli.not_signed` when the person says no, and the daemon's own errors. An attempt that
+ * ends for want of the passphrase is made without a signature, so that the daemon refuses it and it is on the record.
  */
 export async function decide(operation: Operation, given: unknown, cli: Cli): Promise<unknown> {
-  const fromFile = await cli.keyring.passphraseFromFile();
-  if (fromFile === undefined && cli.person === undefined) throw nobodyToSign();
+  const orRecorded = <T>(work: Promise<T>): Promise<T> =>
+    work.catch(async (why: unknown) => {
+      if (!givenUp(why)) await cli.daemon.operate(operation.name, given).catch(() => undefined);
+      throw why;
+    });
+  const fromFile = await orRecorded(passphraseAtHand(cli));
   const statement = await cli.daemon.prepare(operation.name, given);
   assertAsked(statement, operation, given, cli.now());
   if (!(await cli.keyring.exists())) throw keyIsElsewhere(cli.keyring.path);
   cli.note(drawStatement(statement, operation.summary));
   const { pen, method } =
     fromFile === undefined
-      ? { pen: await unlockByPerson(cli, cli.person), method: 'passphrase' as const }
-      : { pen: await cli.keyring.unlock(fromFile.passphrase), method: fromFile.method };
+      ? { pen: await orRecorded(unlockByPerson(cli, cli.person)), method: 'passphrase' as const }
+      : { pen: await orRecorded(cli.keyring.unlock(fromFile.passphrase)), method: fromFile.method };
   const proof = await prove(statement, method, pen);
   pen.wipe();
   return cli.daemon.operate(operation.name, given, proof);
+}
+
+/** What the passphrase file says; `undefined` = the person is asked. */
+async function passphraseAtHand(cli: Cli): ReturnType<Cli['keyring']['passphraseFromFile']> {
+  const fromFile = await cli.keyring.passphraseFromFile();
+  if (fromFile === undefined && cli.person === undefined) throw nobodyToSign();
+  return fromFile;
+}
+
+/** Somebody who may well have the passphrase chose not to go on. */
+function givenUp(why: unknown): boolean {
+  return why instanceof AppError && (why.code === 'cli.not_signed' || why.code === 'cli.interrupted');
 }
 
 /** The proof the daemon verifies: Ed25519 over `signingInput`. */

@@ -114,5 +114,5 @@ test('[SEC-2] without a proof nothing runs, and everything but an operator opera
   for (const path of ['/v1/status', '/v1/operations', '/v1/operations/notes.add', '/metrics']) {
     expect([path, (await ask('GET', path)).status]).toEqual([path, 404]);
   }
-  expect(dispatch.journal).toEqual([]);
+  expect(dispatch.journal).toEqual(['refused human no_proof {"operation":"notes.add"}']);
 });

@@ -49,6 +49,7 @@ export function createHumanDoor({ dispatch, log, origin }: HumanDoorDeps): Hono 
     if (operation === undefined) return context.notFound();
     const { input, proof } = await readOperationRequest(context);
     if (proof === undefined) {
+      dispatch.refused('human', 'no_proof', { operation: name });
       throw new AppError(
         'unauthenticated',
         'operator.proof_required',

@@ -107,9 +107,9 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     );
   }
 
-  /** Every refusal of a call is on the record; failures after the intent already are. */
+  /** Every refusal of a call is on the record, and every reach for what is not there; failures after the intent already are. */
   function noted(caller: AgentCaller, call: ToolCall, error: AppError): AppError {
-    if (error.code === 'approvals.pending' || error.kind === 'denied' || error.kind === 'limited') {
+    if (error.kind === 'denied' || error.kind === 'limited' || error.code === 'gateway.unknown_tool') {
       audit.appendQuietly({
         event: 'call.refused',
         actor: actorOf(caller),

@@ -86,6 +86,7 @@ describeDatabases('the operator store', (open) => {
     const tries = await Promise.allSettled([operator.create(publicKeyOf(signer)), operator.create(publicKeyOf(impostor))]);
     expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(audit.of('operator.created')).toHaveLength(1);
+    expect(audit.of('operator.refused').map(({ facts }) => facts?.['reason'])).toEqual(['seat_taken']);
     expect(created).toEqual([operator.key()?.publicKey]);
     expect(audit.of('operator.created')[0]?.facts).toEqual({
       key_id: operator.key()?.keyId,

@@ -134,6 +134,8 @@ export async function createOperator(deps: OperatorDeps): Promise<OperatorSeat> 
       await audit.commit(
         async (tx) => {
           if (!(await insertOperator(tx, key))) {
+            const facts = { operation: 'operator.create', reason: 'seat_taken', key_id: key.keyId };
+            audit.appendQuietly({ event: 'operator.refused', actor: 'local', facts });
             throw new AppError('conflict', 'operator.exists', 'This installation has its operator already.', {
               hint: 'Sign with the operator key that exists; there is one for each installation.',
             });
