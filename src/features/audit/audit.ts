@@ -168,7 +168,7 @@ export async function createAudit(deps: AuditDeps): Promise<AuditLog> {
       records: writer.size,
     }),
     async close() {
-      quiet.flush();
+      quiet.close();
       backlog.drain();
       if (availability.outage === undefined) await writer.checkpoint().catch(() => undefined);
       await sequencer.close();

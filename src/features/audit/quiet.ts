@@ -1,6 +1,7 @@
-// Records of refusals that strangers can cause at will: at most so many a second of each kind, the rest counted. Never throws.
+// Records of refusals that strangers can cause at will: at most so many a second of each kind, the rest counted, and the count on
+// the record when the second is over, so that a flood hides no attempt for longer. Never throws.
 import { AppError } from '../../kernel/errors.ts';
-import type { Clock } from '../../kernel/ports.ts';
+import type { Clock, Unsubscribe } from '../../kernel/ports.ts';
 import type { AuditEntry, AuditEvent } from './model.ts';
 
 const perWindow = 10;
@@ -8,13 +9,14 @@ const windowMs = 1_000;
 
 export interface Quiet {
   record(entry: AuditEntry): void;
-  /** Writes a last record for every kind that still has uncounted ones. */
-  flush(): void;
+  /** Writes a last record for every kind that still has uncounted ones, and ends. */
+  close(): void;
 }
 
 /** `append` throws when the log is unavailable; what it could not take is counted as `unrecorded` in the next record of its kind. */
 export function createQuiet(clock: Clock, append: (entry: AuditEntry) => void): Quiet {
   const kinds = new Map<AuditEvent, { windowStart: number; recorded: number; unrecorded: number }>();
+  const timers = new Map<AuditEvent, Unsubscribe>();
 
   function attempt(entry: AuditEntry, unrecorded: number): boolean {
     const counted = unrecorded > 0 ? { unrecorded } : undefined;
@@ -32,6 +34,20 @@ export function createQuiet(clock: Clock, append: (entry: AuditEntry) => void): 
     }
   }
 
+  function flush(event: AuditEvent): void {
+    const kind = kinds.get(event);
+    if (kind !== undefined && kind.unrecorded > 0 && attempt({ event, actor: 'daemon' }, kind.unrecorded)) kind.unrecorded = 0;
+  }
+
+  function flushLater(event: AuditEvent, ms: number): void {
+    if (timers.has(event)) return;
+    const timer = clock.after(ms, () => {
+      timers.delete(event);
+      flush(event);
+    });
+    timers.set(event, timer);
+  }
+
   return {
     record(entry) {
       const now = clock.monotonic();
@@ -46,12 +62,12 @@ export function createQuiet(clock: Clock, append: (entry: AuditEntry) => void): 
         kind.unrecorded = 0;
       } else {
         kind.unrecorded += 1;
+        flushLater(entry.event, kind.windowStart + windowMs - now);
       }
     },
-    flush() {
-      for (const [event, kind] of kinds) {
-        if (kind.unrecorded > 0 && attempt({ event, actor: 'daemon' }, kind.unrecorded)) kind.unrecorded = 0;
-      }
+    close() {
+      for (const cancel of timers.values()) cancel();
+      for (const event of kinds.keys()) flush(event);
     },
   };
 }
