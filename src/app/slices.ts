@@ -23,7 +23,7 @@ import { capabilityCovers, parseCapability } from '../features/policy/model.ts';
 import { createPolicy, policyMigrations } from '../features/policy/policy.ts';
 import { createResults } from '../features/results/results.ts';
 import type { Dispatch } from '../kernel/dispatch.ts';
-import type { Log } from '../kernel/ports.ts';
+import type { Clock, Files, Log } from '../kernel/ports.ts';
 import { createClock } from '../platform/clock.ts';
 import { createDigest, createEntropy, createVerifier, loadOrCreateSecret, loadOrCreateSigner } from '../platform/crypto.ts';
 import { openDatabase } from '../platform/database.ts';
@@ -43,7 +43,7 @@ export interface Slices {
   readonly audit: Awaited<ReturnType<typeof createAudit>>;
   readonly approvals: Awaited<ReturnType<typeof createApprovals>>;
   readonly fleet: Awaited<ReturnType<typeof createFleet>>;
-  readonly clock: ReturnType<typeof createClock>;
+  readonly clock: Clock;
   readonly entropy: ReturnType<typeof createEntropy>;
   /** Of this home, for its own name in `<name>.localhost`. */
   readonly installation: string;
@@ -57,17 +57,14 @@ export interface SliceOptions {
   readonly cleanup: Cleanup;
   /** Something without which nothing may go on was lost. */
   readonly onLost: (reason: Error) => void;
+  /** Time and disk, where a test stands in for them; the real ones unless given. */
+  readonly outside?: { readonly clock?: Clock; readonly files?: Files };
 }
 
-export async function openSlices({ settings, log, agentUrl, cleanup, onLost }: SliceOptions): Promise<Slices> {
+export async function openSlices({ settings, log, agentUrl, cleanup, onLost, outside = {} }: SliceOptions): Promise<Slices> {
   const { home } = settings;
-  const [clock, digest, entropy, verifier, files] = [
-    createClock(),
-    createDigest(),
-    createEntropy(),
-    createVerifier(),
-    createFiles(),
-  ];
+  const { clock = createClock(), files = createFiles() } = outside;
+  const [digest, entropy, verifier] = [createDigest(), createEntropy(), createVerifier()];
 
   // Two locks: one home may not have two daemons, and neither may one database that several homes name.
   const homeLock = lockHome(join(home, 'run'));
@@ -105,7 +102,8 @@ export async function openSlices({ settings, log, agentUrl, cleanup, onLost }: S
   const operator = await createOperator({ db, audit, clock, entropy, digest, verifier, installation });
   const agents = await createAgents({ db, audit, clock, entropy, digest });
   const policyPath = join(home, 'policies.yaml');
-  const policy = await createPolicy({ db, audit, files, path: policyPath, clock, digest, log });
+  const hasOperator = (): boolean => operator.key() !== undefined;
+  const policy = await createPolicy({ db, audit, files, path: policyPath, clock, digest, log, hasOperator });
   cleanup.add(async () => policy.close());
 
   const spawner = await createSpawner({ runFolder: join(home, 'run'), log });

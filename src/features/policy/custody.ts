@@ -22,6 +22,8 @@ export interface CustodyDeps {
   readonly clock: Clock;
   readonly digest: Digest;
   readonly log: Log;
+  /** Whether somebody can sign for a text. */
+  readonly hasOperator: () => boolean;
 }
 
 export interface Custody {
@@ -39,7 +41,7 @@ const settleMs = 250;
 const retryMs = 5_000;
 
 export async function createCustody(deps: CustodyDeps): Promise<Custody> {
-  const { audit, files, path, clock, digest, log } = deps;
+  const { audit, files, path, clock, digest, log, hasOperator } = deps;
   const turns = createTurns();
   const listeners = new Set<() => void>();
   let ground = await groundOf(deps);
@@ -165,7 +167,7 @@ export async function createCustody(deps: CustodyDeps): Promise<Custody> {
   await look();
 
   return {
-    standing: () => ({ ground, disk }),
+    standing: () => ({ ground, disk, hasOperator: hasOperator() }),
     read: () => readPolicyFile(files, path),
     async adopt(text, how, entry) {
       const adopted = await inTurn(() => take(text, how, entry));

@@ -45,6 +45,7 @@ describe('the operations of policy', () => {
   let policy: Policy & PolicyAdmin;
   let operations: Operation[];
   let close: () => Promise<void>;
+  let hasOperator: boolean;
   const annotations: Record<string, ToolAnnotations> = { 'fakegit:call:log': { readOnlyHint: true } };
 
   beforeEach(async () => {
@@ -54,7 +55,9 @@ describe('the operations of policy', () => {
     await db.migrate(policyMigrations);
     audit = createPlainAudit(db);
     const files = createFiles();
-    policy = await createPolicy({ db, audit, files, path, clock: createClock(), digest, log: silentLog() });
+    hasOperator = false;
+    const log = silentLog();
+    policy = await createPolicy({ db, audit, files, path, clock: createClock(), digest, log, hasOperator: () => hasOperator });
     operations = policyOperations({
       policy,
       files,
@@ -184,7 +187,20 @@ describe('the operations of policy', () => {
         ok: false,
         state: 'none',
         findings: [{ severity: 'error' }, { severity: 'error', line: 2, hint: "Did you mean 'agents'?" }],
+        next_step: expect.stringContaining('Create the operator') as unknown,
       });
+    });
+
+    it('[POL-9] [POL-11] tells an operator whose first file had errors to correct it and adopt it, not to become one', async () => {
+      await adoptFirst('version: 1\nagnets: {}\n');
+      hasOperator = true;
+      const output = await run('policy.check');
+      expect(output).toMatchObject({
+        ok: false,
+        state: 'none',
+        next_step: 'No policy was ever adopted, so everything is denied. Correct the file, then run: sallyport policies adopt',
+      });
+      expect(drawn('policy.check', output)).toContain('sallyport policies adopt');
     });
 
     it('checks another file without judging the policy in force', async () => {

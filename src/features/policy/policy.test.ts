@@ -29,6 +29,7 @@ describeDatabases('the policy in force', (open) => {
   let db: TestDatabase;
   let audit: PlainAudit;
   let log: ReturnType<typeof silentLog>;
+  let hasOperator: boolean;
   const opened: Policy[] = [];
 
   beforeEach(async () => {
@@ -38,6 +39,7 @@ describeDatabases('the policy in force', (open) => {
     await db.migrate(policyMigrations);
     audit = createPlainAudit(db);
     log = silentLog();
+    hasOperator = false;
   });
   afterEach(() => {
     for (const policy of opened.splice(0)) policy.close();
@@ -46,7 +48,16 @@ describeDatabases('the policy in force', (open) => {
 
   const write = (text: string): Promise<void> => createFiles().writeAtomic(path, text);
   async function boot(clock: Clock = createClock()): Promise<Policy & PolicyAdmin> {
-    const policy = await createPolicy({ db, audit, files: createFiles(), path, clock, digest, log });
+    const policy = await createPolicy({
+      db,
+      audit,
+      files: createFiles(),
+      path,
+      clock,
+      digest,
+      log,
+      hasOperator: () => hasOperator,
+    });
     opened.push(policy);
     return policy;
   }
@@ -115,7 +126,14 @@ describeDatabases('the policy in force', (open) => {
       adopted: false,
       findings: expect.arrayContaining([expect.objectContaining({ line: 5, hint: "Did you mean 'effect'?" })]) as unknown,
     });
-    expect(get(policy)).toMatchObject({ effect: 'deny' });
+    hasOperator = true;
+    expect(get(policy)).toMatchObject({
+      effect: 'deny',
+      code: 'no_policy',
+      reason:
+        'No policy was ever adopted: everything is denied until a human corrects policies.yaml and runs: sallyport policies adopt',
+    });
+    expect(get(await boot())).toMatchObject({ reason: expect.stringContaining('policies adopt') as string });
     expect(audit.of('policy.refused')).toHaveLength(1);
     await write(good);
     expect(await policy.adoptFirst()).toMatchObject({ adopted: true });

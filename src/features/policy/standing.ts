@@ -32,6 +32,8 @@ export interface Standing {
   readonly ground: Ground;
   /** Meaningful once something was adopted. */
   readonly disk: Disk;
+  /** The first text is adopted with the operator's creation; where that failed, only a signature brings one into force. */
+  readonly hasOperator: boolean;
 }
 
 /** The engine that decides, or why nothing may pass. */
@@ -41,12 +43,14 @@ export type Opening =
 
 const adopt = 'sallyport policies adopt';
 
-export function openingOf({ ground, disk }: Standing): Opening {
+export function openingOf({ ground, disk, hasOperator }: Standing): Opening {
   const closed = (code: 'no_policy' | 'config_error', reason: string): Opening => ({ open: false, code, reason });
   if (ground.kind === 'none') {
     return closed(
       'no_policy',
-      'No policy is in force, since this installation has no operator yet: everything is denied until a human creates one.',
+      hasOperator
+        ? `No policy was ever adopted: everything is denied until a human corrects policies.yaml and runs: ${adopt}`
+        : 'No policy is in force, since this installation has no operator yet: everything is denied until a human creates one.',
     );
   }
   if (ground.kind === 'locked') {

@@ -81,13 +81,15 @@ export function checkOperation({ policy, files, path, agentNames }: CheckDeps) {
   });
 }
 
-function standingFacts({ ground, disk }: Standing): Pick<Output, 'ok' | 'state' | 'next_step' | 'wider'> {
+function standingFacts({ ground, disk, hasOperator }: Standing): Pick<Output, 'ok' | 'state' | 'next_step' | 'wider'> {
   const adopt = 'Adopt it: sallyport policies adopt';
   if (ground.kind === 'none')
     return {
       ok: false,
       state: 'none',
-      next_step: 'Create the operator; the file is adopted with it. Until then everything is denied.',
+      next_step: hasOperator
+        ? 'No policy was ever adopted, so everything is denied. Correct the file, then run: sallyport policies adopt'
+        : 'Create the operator; the file is adopted with it. Until then everything is denied.',
     };
   if (ground.kind === 'locked')
     return { ok: false, state: 'locked', next_step: `The policy in force is locked: ${ground.reason} ${adopt}` };
