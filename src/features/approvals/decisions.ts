@@ -113,8 +113,16 @@ export function createDecisions(ports: DecisionPorts, { store, settle }: Desk): 
         await keep(tx, approval, now);
         const entry = recordOf('approval.approved', approval, { ttl_ms: granted, policy: version });
         if (asked.origin === 'call') return { value: { approval }, entries: [entry] };
-        const { agent, capability, rule } = asked;
-        const staged = await grants.stage(tx, { agent, capability, origin: 'human', rule, approvalId: id, ttlMs: granted });
+        const { agent, capability, rule, guards } = asked;
+        const staged = await grants.stage(tx, {
+          agent,
+          capability,
+          origin: 'human',
+          rule,
+          approvalId: id,
+          ttlMs: granted,
+          ...(guards.length > 0 && { guards }),
+        });
         return { value: { approval, staged }, entries: [entry, staged.entry] };
       });
       return staged === undefined ? { approval } : { approval, grant: staged.grant };

@@ -8,6 +8,7 @@ import type { CatalogTool } from '../fleet/model.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { Verdict } from '../policy/model.ts';
 import type { Policy } from '../policy/policy.ts';
+import { heldGrant } from './held-grant.ts';
 import type { Admission } from './model.ts';
 import type { Rate } from './rate.ts';
 
@@ -54,7 +55,7 @@ export async function admit(
   const { rule, redact, ttlMs } = verdict;
   const charge = (): void => rate.take(agent, policy.limits(agent).rate);
 
-  const held = grants.covering(agent, capability, verdict.effect === 'ask' ? 'human' : 'any');
+  const held = heldGrant(grants, agent, capability, verdict, args ?? {});
   if (held !== undefined) return { rule, redact, standsOn: { grant: held.id } };
 
   if (verdict.effect === 'allow') {

@@ -199,12 +199,33 @@ describeDatabases('grants', (open) => {
     expect(rows.map(({ id }) => id as string)).toEqual([long.id, fresh.id]);
   });
 
+  test('[POL-10] the guards a person was shown stay with the grant, over a restart too, and whoever looks may weigh them', async () => {
+    const guards = [{ branch: 'dev/*', force: false, depth: 3 }];
+    const human: NewGrant = { ...literal, origin: 'human', approvalId: 'a', guards };
+    const grant = await grants.issue(human);
+    await restart();
+    expect(grants.covering('kimi', literal.capability, 'human')).toEqual(grant);
+    expect(grants.covering('kimi', literal.capability, 'human', (held) => held.guards === undefined)).toBeUndefined();
+    const free = await grants.issue({ ...human, guards: [{ branch: '*' }], ttlMs: minute });
+    expect(free.id).not.toBe(grant.id);
+    const { branch } = guards[0] ?? {};
+    expect(grants.covering('kimi', literal.capability, 'human', (held) => held.guards?.[0]?.['branch'] !== branch)).toEqual(free);
+  });
+
   test('a row that cannot be read is locked state', async () => {
     const { id } = await grants.issue(literal);
-    for (const damage of [{ origin: 'nobody' }, { origin: 'human' }, { expires_at: 9_999_999_999_999 }]) {
+    const damages = [
+      { origin: 'nobody' },
+      { origin: 'human' },
+      { expires_at: 9_999_999_999_999 },
+      { guards: '{' },
+      { guards: '[]' },
+      { guards: 'null' },
+    ];
+    for (const damage of damages) {
       await db.queries
         .updateTable('grants_grant')
-        .set({ origin: 'policy', expires_at: clock.now() + literal.ttlMs, ...damage })
+        .set({ origin: 'policy', expires_at: clock.now() + literal.ttlMs, guards: null, ...damage })
         .execute();
       await expect(start(db)).rejects.toMatchObject({ code: 'grants.locked', message: expect.stringContaining(id) });
     }

@@ -3,7 +3,8 @@ import type { Audit } from '../audit/audit.ts';
 import type { AuditEntry } from '../audit/model.ts';
 import type { Database, Transaction } from '../../kernel/database.ts';
 import type { Clock, Entropy } from '../../kernel/ports.ts';
-import { createLiveGrants, type Covers } from './live-grants.ts';
+import type { Guard } from '../policy/model.ts';
+import { createLiveGrants, type Covers, type Suits } from './live-grants.ts';
 import type { Grant, GrantOrigin } from './model.ts';
 import { deleteExpired, deleteLive, insertGrant, readLive } from './store.ts';
 
@@ -15,11 +16,16 @@ export interface NewGrant {
   /** With origin `human`: the approval it was bought with. */
   readonly approvalId?: string;
   readonly ttlMs: number;
+  /** With origin `human`: what it was limited to when the person read it; left out when any arguments will do. */
+  readonly guards?: readonly Guard[];
 }
 
 export interface Grants {
-  /** A live grant of this agent whose language contains the capability; `human` asks for one a person gave. Synchronous. */
-  covering(agent: string, capability: string, need: 'any' | 'human'): Grant | undefined;
+  /**
+   * A live grant of this agent whose language contains the capability; `human` asks for one a person gave, `suits` for one whose
+   * guards it accepts. Synchronous.
+   */
+  covering(agent: string, capability: string, need: 'any' | 'human', suits?: Suits): Grant | undefined;
   /** Oldest first; of every agent when none is named. */
   active(agent?: string): readonly Grant[];
   /** Issues in one commit with its record. Concurrent calls for the same grant (every field) share one. */
@@ -81,13 +87,13 @@ export async function createGrants({ db, audit, clock, entropy, covers }: GrantD
   }
 
   return {
-    covering: (agent, capability, need) => live.covering(agent, capability, need, clock.now()),
+    covering: (agent, capability, need, suits) => live.covering(agent, capability, need, clock.now(), suits),
     active: (agent) => live.list(agent, clock.now()),
     stage,
 
     issue(wanted, charge) {
-      const { agent, capability, origin, rule, approvalId, ttlMs } = wanted;
-      const key = JSON.stringify([agent, capability, origin, rule, approvalId, ttlMs]);
+      const { agent, capability, origin, rule, approvalId, ttlMs, guards } = wanted;
+      const key = JSON.stringify([agent, capability, origin, rule, approvalId, ttlMs, guards]);
       const shared = underWay.get(key);
       if (shared !== undefined) return shared.grant;
       charge?.();

@@ -4,10 +4,12 @@ import type { Grant } from './model.ts';
 /** Whether every capability `inner` stands for is one `outer` stands for (policy slice). */
 export type Covers = (outer: string, inner: string) => boolean;
 
+export type Suits = (grant: Grant) => boolean;
+
 export interface LiveGrants {
   add(grant: Grant): void;
   /** Of those that cover the capability, the one that lives longest. */
-  covering(agent: string, capability: string, need: 'any' | 'human', now: number): Grant | undefined;
+  covering(agent: string, capability: string, need: 'any' | 'human', now: number, suits?: Suits): Grant | undefined;
   /** Oldest first; of every agent when none is named. */
   list(agent: string | undefined, now: number): Grant[];
   dropAgent(agent: string): void;
@@ -31,10 +33,10 @@ export function createLiveGrants(covers: Covers): LiveGrants {
       if (grant.capability.includes('*')) put(shelf.patterns, placeOf(grant.capability).join(':'), grant);
     },
 
-    covering(agent, capability, need, now) {
+    covering(agent, capability, need, now, suits = () => true) {
       const shelf = shelves.get(agent);
       if (shelf === undefined) return undefined;
-      const fits = (grant: Grant): boolean => grant.expiresAt > now && (need === 'any' || grant.origin === 'human');
+      const fits = (grant: Grant): boolean => grant.expiresAt > now && (need === 'any' || grant.origin === 'human') && suits(grant);
       const same = longest(shelf.exact.get(capability)?.filter(fits));
       if (same !== undefined || shelf.patterns.size === 0) return same;
       const wider = placesThatMayCover(capability).flatMap((place) => shelf.patterns.get(place) ?? []);

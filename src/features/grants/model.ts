@@ -1,4 +1,5 @@
 // A grant: proof that a decision was made, never the decision itself (DESIGN invariant 2).
+import type { Guard } from '../policy/model.ts';
 
 /** `policy`: an auto-approve rule; `human`: a signed approval. */
 export type GrantOrigin = 'policy' | 'human';
@@ -15,6 +16,8 @@ export interface Grant {
   readonly grantedAt: number;
   readonly expiresAt: number;
   readonly ttlMs: number;
+  /** With origin `human`: a call counts as what the person said yes to only when its arguments satisfy all of these. */
+  readonly guards?: readonly Guard[];
 }
 
 /** Whole seconds left, never below zero (gate contract, scopegate_list_capabilities). */

@@ -1,10 +1,13 @@
 // Grant rows. The only SQL of this slice; decides nothing.
 import type { Database, Migration, Queries, Transaction } from '../../kernel/database.ts';
 import { AppError } from '../../kernel/errors.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import type { Guard } from '../policy/model.ts';
 import { grantsTable } from './migrations/001-grants.ts';
+import { grantGuards } from './migrations/002-guards.ts';
 import type { Grant } from './model.ts';
 
-export const grantMigrations: readonly Migration[] = [grantsTable];
+export const grantMigrations: readonly Migration[] = [grantsTable, grantGuards];
 
 interface GrantRow {
   readonly id: string;
@@ -17,6 +20,7 @@ interface GrantRow {
   readonly granted_at: number | string;
   readonly expires_at: number | string;
   readonly ttl_ms: number | string;
+  readonly guards: string | null;
 }
 
 interface Tables {
@@ -44,6 +48,7 @@ export async function insertGrant(tx: Transaction<Tables>, grant: Grant): Promis
       granted_at: grant.grantedAt,
       expires_at: grant.expiresAt,
       ttl_ms: grant.ttlMs,
+      guards: grant.guards === undefined ? null : canonicalJson(grant.guards),
     })
     .execute();
 }
@@ -67,9 +72,11 @@ export async function deleteLive(tx: Transaction<Tables>, agent: string, now: nu
 function toGrant(row: GrantRow): Grant {
   const { id, agent, capability, origin, rule } = row;
   const [grantedAt, expiresAt, ttlMs] = [Number(row.granted_at), Number(row.expires_at), Number(row.ttl_ms)];
+  const guards = guardsOf(row.guards);
   const readable =
     (origin === 'policy' || origin === 'human') &&
     expiresAt === grantedAt + ttlMs &&
+    guards !== 'unreadable' &&
     (origin === 'human') === (row.approval_id !== null);
   if (!readable) {
     throw new AppError('unavailable', 'grants.locked', `The grant ${id} is unreadable in the database.`, {
@@ -86,5 +93,16 @@ function toGrant(row: GrantRow): Grant {
     grantedAt,
     expiresAt,
     ttlMs,
+    ...(guards !== undefined && { guards }),
   };
+}
+
+function guardsOf(text: string | null): readonly Guard[] | 'unreadable' | undefined {
+  if (text === null) return undefined;
+  try {
+    const guards = JSON.parse(text) as unknown;
+    return Array.isArray(guards) && guards.length > 0 ? (guards as Guard[]) : 'unreadable';
+  } catch {
+    return 'unreadable';
+  }
 }

@@ -4,9 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { ToolAnnotations } from '../../kernel/operation.ts';
 import type { Capability } from './capability.ts';
 import { effectiveHints, type Effect, type HintCondition, type HintName, type Rule } from './document.ts';
-import type { Guard } from './model.ts';
-import { parseResourcePattern } from './pattern.ts';
-import { wildcardCovers } from './wildcard.ts';
+import { guardTest, type Guard } from './guard.ts';
 
 /** `maybe`: for some of what the request stands for, or nobody can tell. */
 export type Holds = 'yes' | 'maybe' | 'no';
@@ -37,21 +35,10 @@ export function conditionOf({ effect, guard, hints }: Pick<Rule, 'effect' | 'gua
  * arguments, which every call under a grant brings (DESIGN invariant 2): it is about values, and there are none yet.
  */
 function guardCondition(effect: Effect, guard: Guard): Condition {
-  const tests = Object.entries(guard).map(([name, expected]) => [name, valueTest(expected)] as const);
+  const holds = guardTest(guard);
   return (_capability, { args }) => {
     if (args === undefined) return effect === 'deny' ? 'no' : 'yes';
-    return tests.every(([name, test]) => Object.hasOwn(args, name) && test(args[name])) ? 'yes' : 'no';
-  };
-}
-
-/** Texts are compared in NFC, as the patterns are: the decomposed spelling of a name is the same name. */
-function valueTest(expected: Guard[string]): (value: unknown) => boolean {
-  if (typeof expected !== 'string') return (value) => value === expected;
-  const members = parseResourcePattern(expected);
-  return (value) => {
-    if (typeof value !== 'string') return false;
-    const text = value.normalize('NFC');
-    return members.some((member) => wildcardCovers(member, text));
+    return holds(args) ? 'yes' : 'no';
   };
 }
 

@@ -1,13 +1,11 @@
 // The nouns of policy: request, verdict, limits. The file format and the decision live beside it.
 import type { JsonObject } from '../../kernel/json.ts';
 import type { ToolAnnotations } from '../../kernel/operation.ts';
+import type { Guard } from './guard.ts';
 
 export const redactCategories = ['email', 'phone', 'card', 'aws_access_key'] as const;
 /** `pii` in a policy file stands for all four. */
 export type RedactCategory = (typeof redactCategories)[number];
-
-/** Argument name → what it must equal; a string is a pattern of the resource kind (`*` matches any run). */
-export type Guard = Readonly<Record<string, string | number | boolean>>;
 
 export interface PolicyRequest {
   readonly agent: string;
@@ -76,4 +74,5 @@ export type PolicyErrorCode =
 
 // Later slices speak the capability language and its durations too, and see no other file of this slice.
 export { covers as capabilityCovers, parseCapability, type Capability } from './capability.ts';
+export { guardTest, type Guard } from './guard.ts';
 export { formatTtl, parseTtl } from './ttl.ts';
