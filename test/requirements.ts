@@ -23,6 +23,26 @@ export const requirements = {
   'DOOR-11': 'The upstream’s result bytes reach the agent unchanged.',
   'DOOR-12': 'Sessions of a revoked, suspended or rotated agent end at once.',
 
+  'ERA-1':
+    'Each request is served in the revision it says: 2026-07-28 by its _meta or header, the 2025 revisions as before, both at one endpoint at once.',
+  'ERA-2':
+    'A stateless request needs no session and gets none; all of an agent at one endpoint are one caller; server/discover says what is served.',
+  'ERA-3':
+    'A broken envelope is 400 and -32602, an unserved revision 400 and -32022, an unknown or removed method 404 and -32601, GET and DELETE 405.',
+  'ERA-4': 'MCP-Protocol-Version, Mcp-Method and Mcp-Name must say what the body says, else 400 and -32020.',
+  'ERA-5':
+    'Mcp-Param headers must say what the arguments say that the listed definition marks with x-mcp-header, else 400 and -32020.',
+  'ERA-6':
+    'subscriptions/listen acknowledges first, tags every notice, sends only what was asked, is bounded per agent and ends with the agent.',
+  'ERA-7':
+    'Stateless results say resultType, own ones who wrote them, lists ttlMs and a private cacheScope; every byte of an upstream’s result stays.',
+  'ERA-8':
+    'Closing the response stream cancels the request; only its own progress rides on it; equal ids of two clients do not meet.',
+  'ERA-9':
+    'The stdio bridge gives stateless requests their headers, takes them back by closing, and keeps a subscription over a restart of the daemon.',
+  'ERA-10': 'Every message the door sends is valid under the published schema of its revision.',
+  'ERA-11': 'Error codes that 2026-07-28 took away reach no client of it.',
+
   'AGENT-1': 'A token is shown once, is 256 random bits, and only its hash is stored.',
   'AGENT-2': 'Add, rotate, revoke, remove and unsuspend need an operator signature; suspend narrows and does not.',
 

@@ -13,6 +13,14 @@ export type ToolScope =
 /** A progress notice as the upstream sent it, `progressToken` taken out. */
 export type ProgressListener = (note: JsonObject) => void;
 
+/** What a client says of itself with a request (MCP 2026-07-28, `_meta`). Claims: nothing may be allowed because of them. */
+export interface ClientFacts {
+  readonly capabilities: JsonObject;
+  readonly info: JsonObject | undefined;
+  /** The lowest level of log notices it wants with this request; without one it gets none. */
+  readonly logLevel: string | undefined;
+}
+
 export interface ToolCall {
   /** The name the agent used, in the endpoint's own naming. */
   readonly name: string;
@@ -24,6 +32,8 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** Present when the agent gave a progress token. */
   readonly onProgress: ProgressListener | undefined;
+  /** Present when the request itself carried it, as those of 2026-07-28 do. */
+  readonly client?: ClientFacts;
 }
 
 /**

@@ -1,17 +1,17 @@
 // The handshake era: 2025-03-26, 2025-06-18 and 2025-11-25, which write everything served here alike. Registry of the methods an
 // agent may use at our door, and the shapes of our answers (schema 2025-11-25). Knows no session and no transport.
-import { AppError } from '../kernel/errors.ts';
-import type { Json, JsonObject } from '../kernel/json.ts';
-import type { AgentNotice, AgentRequest, Era } from './era.ts';
-import { encodeNotification, isObject, isRequestId } from './jsonrpc.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { AgentNotice, HandshakeEra, HandshakeRequest } from './era.ts';
+import { encodeNotification, isRequestId, rpcCode } from './jsonrpc.ts';
+import { badParams, readCallTool, readListTools } from './tool-requests.ts';
 
 const versions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
-const requests = new Map<string, (params: JsonObject) => AgentRequest>([
+const requests = new Map<string, (params: JsonObject) => HandshakeRequest>([
   ['initialize', readInitialize],
   ['ping', () => ({ kind: 'ping' })],
   ['tools/list', readListTools],
-  ['tools/call', readCallTool],
+  ['tools/call', readTaskless],
 ]);
 
 const notices = new Map<string, (params: JsonObject) => AgentNotice>([
@@ -22,10 +22,11 @@ const notices = new Map<string, (params: JsonObject) => AgentNotice>([
   ],
 ]);
 
-export const era2025: Era = {
+export const era2025: HandshakeEra = {
   versions,
   requests,
   notices,
+  codes: { refused: rpcCode.serverError, over: rpcCode.sessionNotFound },
   // Lifecycle, "Version Negotiation": an unknown version is answered with the latest one we speak.
   negotiate: (requested) => versions.find((version) => version === requested) ?? versions[0],
   results: {
@@ -42,41 +43,23 @@ export const era2025: Era = {
         ? `{"tools":[${tools.join(',')}]}`
         : `{"tools":[${tools.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`,
     toolText: (text, isError) => `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${isError ? ',"isError":true' : ''}}`,
+    relayed: (result) => result,
   },
+  relayedError: (error) => ({ error, status: 200 }),
   notifications: {
     toolsChanged: encodeNotification('notifications/tools/list_changed'),
     progress: (progressToken, note) => encodeNotification('notifications/progress', JSON.stringify({ ...note, progressToken })),
   },
 };
 
-function readInitialize({ protocolVersion }: JsonObject): AgentRequest {
+function readInitialize({ protocolVersion }: JsonObject): HandshakeRequest {
   if (typeof protocolVersion !== 'string') throw badParams('initialize needs "protocolVersion", a string.');
   return { kind: 'initialize', version: protocolVersion };
 }
 
-function readListTools({ cursor }: JsonObject): AgentRequest {
-  if (cursor !== undefined && typeof cursor !== 'string') throw badParams('"cursor" must be the string of an earlier nextCursor.');
-  return { kind: 'list_tools', cursor };
-}
-
 /** `task` is left out: no task support is declared, so the request is processed as if it were not there (2025-11-25, Tasks). */
-function readCallTool(params: JsonObject): AgentRequest {
-  const { name, arguments: args, _meta: meta, task: _, ...rest } = params;
-  if (typeof name !== 'string') throw badParams('tools/call needs "name", a string.');
-  if (args !== undefined && !isObject(args)) throw badParams('"arguments" must be an object.');
-  if (meta === undefined) return { kind: 'call_tool', name, args, rest, progressToken: undefined };
-  const { progressToken, ...others } = readMeta(meta);
-  if (progressToken !== undefined && !isRequestId(progressToken))
-    throw badParams('"progressToken" must be a string or an integer.');
-  const kept = Object.keys(others).length === 0 ? rest : { ...rest, _meta: others };
-  return { kind: 'call_tool', name, args, rest: kept, progressToken };
-}
-
-function readMeta(meta: Json): JsonObject {
-  if (!isObject(meta)) throw badParams('"_meta" must be an object.');
-  return meta;
-}
-
-function badParams(message: string): AppError {
-  return new AppError('invalid', 'wire.bad_params', message);
+function readTaskless(params: JsonObject): HandshakeRequest {
+  if (!Object.hasOwn(params, 'task')) return readCallTool(params);
+  const { task: _, ...others } = params;
+  return readCallTool(others);
 }

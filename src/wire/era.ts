@@ -1,21 +1,39 @@
 // What one protocol era gives the doors: requests read into words of no revision, answers written in the words of that era.
 // A method an era does not know is refused because it is in no registry, never by an `if`. A further era is a further file.
+import type { ClientFacts } from '../kernel/dispatch.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { RequestId } from './jsonrpc.ts';
 
-export type AgentRequest =
-  /** `version` is what the agent asks for. */
-  | { readonly kind: 'initialize'; readonly version: string }
-  | { readonly kind: 'ping' }
+/** What agents ask in every era. */
+export type SharedRequest =
   | { readonly kind: 'list_tools'; readonly cursor: string | undefined }
   | {
       readonly kind: 'call_tool';
       readonly name: string;
       readonly args: JsonObject | undefined;
-      /** Params without name, arguments and progress token, to be forwarded. */
+      /** Params without name, arguments, progress token and whatever else the era keeps to itself, to be forwarded. */
       readonly rest: JsonObject;
       readonly progressToken: RequestId | undefined;
+      /** What the client said of itself with this request; absent where it said so when its session began. */
+      readonly client?: ClientFacts;
     };
+
+export type HandshakeRequest =
+  | SharedRequest
+  /** `version` is what the agent asks for. */
+  | { readonly kind: 'initialize'; readonly version: string }
+  | { readonly kind: 'ping' };
+
+export type StatelessRequest =
+  | SharedRequest
+  | { readonly kind: 'discover' }
+  /** `filter` is what of the client's wishes can be honoured. */
+  | { readonly kind: 'listen'; readonly filter: NoticeFilter };
+
+/** Kinds of notices a client opted in to. */
+export interface NoticeFilter {
+  readonly toolsListChanged: boolean;
+}
 
 export type AgentNotice =
   | { readonly kind: 'initialized' }
@@ -27,26 +45,64 @@ export interface ServerFacts {
   readonly instructions: string;
 }
 
+/** The error an upstream answered with, as this era may tell it. */
+export interface RelayedError {
+  /** JSON text of an error object. */
+  readonly error: string;
+  /** The HTTP status it has to come with where it is a body of its own. */
+  readonly status: number;
+}
+
 export interface Era {
   /** Newest first. */
   readonly versions: readonly string[];
-  /** Readers throw AppError `wire.bad_params` (kind invalid), worded for the sender. */
-  readonly requests: ReadonlyMap<string, (params: JsonObject) => AgentRequest>;
-  readonly notices: ReadonlyMap<string, (params: JsonObject) => AgentNotice>;
-  /** The version to speak when `requested` is asked for. */
-  negotiate(requested: string): string;
+  /** JSON-RPC codes of refusals that no code of JSON-RPC names: `refused` did nothing, `over` was cut off in the middle. */
+  readonly codes: { readonly refused: number; readonly over: number };
   /** Texts of JSON-RPC results. */
   readonly results: {
-    readonly empty: string;
-    initialized(version: string, facts: ServerFacts): string;
     /** `tools` are JSON texts and go in unchanged. */
     toolPage(tools: readonly string[], nextCursor: string | undefined): string;
     /** A tool's answer that is one text. */
     toolText(text: string, isError: boolean): string;
+    /** The text of an upstream's result, every byte of which stays. */
+    relayed(result: string): string;
   };
+  /** `error` is the JSON text of an upstream's error object. */
+  relayedError(error: string): RelayedError;
   /** Texts of whole notifications. */
   readonly notifications: {
-    readonly toolsChanged: string;
     progress(token: RequestId, note: JsonObject): string;
+  };
+}
+
+/** A session begins with a handshake and is remembered: the 2025 revisions. */
+export interface HandshakeEra extends Era {
+  /** Readers throw AppError `wire.bad_params` (kind invalid), worded for the sender. */
+  readonly requests: ReadonlyMap<string, (params: JsonObject) => HandshakeRequest>;
+  readonly notices: ReadonlyMap<string, (params: JsonObject) => AgentNotice>;
+  /** The version to speak when `requested` is asked for. */
+  negotiate(requested: string): string;
+  readonly results: Era['results'] & {
+    readonly empty: string;
+    initialized(version: string, facts: ServerFacts): string;
+  };
+  readonly notifications: Era['notifications'] & { readonly toolsChanged: string };
+}
+
+/** Every request says all there is to know: 2026-07-28. */
+export interface StatelessEra extends Era {
+  /** What a client may fall back to as well, newest first. */
+  readonly supported: readonly string[];
+  /** Readers throw AppError `wire.bad_params`; they are given requests whose head was checked (stateless-head.ts). */
+  readonly requests: ReadonlyMap<string, (params: JsonObject) => StatelessRequest>;
+  readonly results: Era['results'] & {
+    readonly discovered: string;
+    /** The end of a subscription that the gateway ends. */
+    listened(subscription: RequestId): string;
+  };
+  readonly notifications: Era['notifications'] & {
+    /** The first message of a subscription. */
+    acknowledged(subscription: RequestId, filter: NoticeFilter): string;
+    toolsChanged(subscription: RequestId): string;
   };
 }

@@ -13,7 +13,7 @@ export type Message =
   /** `id` is the sender's where it could be read, for the error that answers. */
   | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly why: string };
 
-/** JSON-RPC 2.0 §5.1. */
+/** JSON-RPC 2.0 §5.1, and what MCP adds to it. */
 export const rpcCode = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -24,6 +24,12 @@ export const rpcCode = {
   serverError: -32000,
   /** What the SDKs use for a session that is not there. */
   sessionNotFound: -32001,
+  /** 2026-07-28: headers and body say different things. */
+  headerMismatch: -32020,
+  /** 2026-07-28: `data.requiredCapabilities` says what the client would have to be able to do. */
+  missingCapability: -32021,
+  /** 2026-07-28: `data.supported` says which revisions are served. */
+  unsupportedVersion: -32022,
 } as const;
 
 /** Never throws: what is no message comes back as `invalid` with the reason, worded for its sender. */
@@ -66,14 +72,16 @@ export function encodeResult(id: RequestId, result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
-/** `id` is null when the message it answers had none that could be read. */
-export function encodeError(id: RequestId | null, code: number, message: string, data?: JsonObject): string {
+/** The id of an error: null when the message it answers had none that could be read, `undefined` to say so as 2026-07-28 does. */
+export type ErrorId = RequestId | null | undefined;
+
+export function encodeError(id: ErrorId, code: number, message: string, data?: JsonObject): string {
   return encodeErrorText(id, JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) }));
 }
 
 /** `error` is the JSON text of an error object and goes in unchanged. */
-export function encodeErrorText(id: RequestId | null, error: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${error}}`;
+export function encodeErrorText(id: ErrorId, error: string): string {
+  return id === undefined ? `{"jsonrpc":"2.0","error":${error}}` : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${error}}`;
 }
 
 /** `params` is the JSON text of an object. */

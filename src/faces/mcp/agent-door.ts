@@ -1,25 +1,24 @@
-// The agent door: MCP over Streamable HTTP (2025 revisions) at `/mcp`, `/mcp/gate` and `/mcp/upstreams/<name>`. Says who is asking (the
-// token, nothing else) and which session it is; what may be done is the gateway's to say. The token goes into no log and no record.
+// The agent door: MCP over Streamable HTTP at `/mcp`, `/mcp/gate` and `/mcp/upstreams/<name>`, in sessions (2025 revisions) and without
+// (stateless-door.ts), each request by what it says of itself. Says who is asking (the token, nothing else) and which session it is;
+// what may be done is the gateway's to say. The token goes into no log and no record.
 import type { Dispatch, ToolScope } from '../../kernel/dispatch.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { BodyHandler, HeaderList, HttpHandler, HttpHead, HttpReply } from '../../wire/http-exchange.ts';
-import { encodeError, readMessage, rpcCode, type Message, type RequestId } from '../../wire/jsonrpc.ts';
-import { keepAliveEvent, encodeEvent } from '../../wire/sse.ts';
+import { encodeError, readMessage, rpcCode, type ErrorId, type Message, type RequestId } from '../../wire/jsonrpc.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
 import type { AgentDirectory, McpEndpoint } from './endpoint.ts';
+import { createNoticeStream } from './notice-stream.ts';
 import { acceptedBy, bearerToken, isJson, scopeOf, single } from './request-head.ts';
-import { createReplySlot, jsonHeaders, streamHeaders, type Accepted } from './reply-slot.ts';
-import type { NoticeStream, Session } from './sessions.ts';
+import { createReplySlot, jsonHeaders, type Accepted } from './reply-slot.ts';
+import type { Session } from './sessions.ts';
+import { isStateless, isStatelessHead, serveStateless } from './stateless-door.ts';
 
 export interface AgentDoorDeps {
   readonly endpoint: McpEndpoint;
   readonly agents: Pick<AgentDirectory, 'authenticate'>;
   readonly dispatch: Pick<Dispatch, 'refused'>;
 }
-
-/** A client further behind than this on its notice stream is cut off; it will come back and list again. */
-const maxStreamBacklogBytes = 1024 * 1024;
 
 const unauthorized =
   'No agent has this token. Send the token that "sallyport agent add" or "sallyport agent rotate" printed, as "Authorization: Bearer <token>".';
@@ -29,13 +28,16 @@ const noBatches =
 export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): HttpHandler {
   return (head, reply) => {
     const scope = scopeOf(head.path);
-    if (scope === undefined) return refuse(reply, 404, 'There is nothing here. Agents connect to /mcp.');
+    if (scope === undefined) return refuse(reply, 404, 'There is nothing here. Agents connect to /mcp.', [], noId(head));
     if (head.method !== 'POST' && head.method !== 'GET' && head.method !== 'DELETE') {
-      return refuse(reply, 405, 'Use POST, GET or DELETE.', ['Allow', 'GET, POST, DELETE']);
+      return refuse(reply, 405, 'Use POST, GET or DELETE.', ['Allow', 'GET, POST, DELETE'], noId(head));
     }
     const agent = identify(head);
-    if (agent === undefined) return refuse(reply, 401, unauthorized, ['WWW-Authenticate', 'Bearer']);
+    if (agent === undefined) return refuse(reply, 401, unauthorized, ['WWW-Authenticate', 'Bearer'], noId(head));
     if (head.method === 'POST') return post(head, reply, agent, scope);
+    if (isStatelessHead(head, endpoint.stateless)) {
+      return refuse(reply, 405, 'This revision has no sessions: POST is its only method.', ['Allow', 'POST'], noId(head));
+    }
     const session = sessionOf(head, reply, agent, scope, null);
     if (session === undefined) return undefined;
     if (head.method === 'GET') listen(head, reply, session);
@@ -58,15 +60,18 @@ export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): 
   function post(head: HttpHead, reply: HttpReply, agent: string, scope: ToolScope): BodyHandler | undefined {
     const accepted = acceptedBy(single(head.headers, 'accept'));
     if (!accepted.json && !accepted.stream) {
-      return refuse(reply, 406, 'Accept application/json and text/event-stream.');
+      return refuse(reply, 406, 'Accept application/json and text/event-stream.', [], noId(head));
     }
     if (!isJson(head.headers)) {
-      return refuse(reply, 415, 'Send one JSON-RPC message as application/json in UTF-8, without a content encoding.');
+      const why = 'Send one JSON-RPC message as application/json in UTF-8, without a content encoding.';
+      return refuse(reply, 415, why, [], noId(head));
     }
     return (body) => {
-      const message = parse(body, reply);
+      const message = parse(body, reply, noId(head));
       if (message === undefined) return;
-      if (message.kind === 'request' && message.method === 'initialize') initialize(message, reply, accepted, agent, scope);
+      if (isStateless(head, message, endpoint.stateless))
+        serveStateless(endpoint.stateless, { head, agent, scope, accepted }, message, reply);
+      else if (message.kind === 'request' && message.method === 'initialize') initialize(message, reply, accepted, agent, scope);
       else receive(head, message, reply, accepted, agent, scope);
     };
   }
@@ -104,7 +109,7 @@ export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): 
       return refuse(
         reply,
         400,
-        `MCP-Protocol-Version ${version.slice(0, 32)} is not spoken here, only ${endpoint.versions.join(', ')}.`,
+        `MCP-Protocol-Version ${version.slice(0, 32)} is not spoken here, only ${endpoint.stateless.supported.join(', ')}.`,
         [],
         id,
       );
@@ -123,56 +128,42 @@ export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): 
 
   function listen({ headers }: HttpHead, reply: HttpReply, session: Session): void {
     if (!acceptedBy(single(headers, 'accept')).stream) {
-      refuse(reply, 406, 'Accept text/event-stream.');
+      refuse(reply, 406, 'Accept text/event-stream.', [], null);
       return;
     }
-    const write = (text: string): void => {
-      if (reply.backlog() > maxStreamBacklogBytes) reply.cut();
-      else reply.write(text);
-    };
-    const stream: NoticeStream = {
-      send: (message) => write(encodeEvent(message)),
-      keepAlive: () => write(keepAliveEvent),
-      end() {
-        endpoint.unlisten(session, stream);
-        reply.end();
-      },
-    };
-    reply.onGone(() => endpoint.unlisten(session, stream));
-    reply.open(streamHeaders);
-    reply.write(keepAliveEvent);
+    const stream = createNoticeStream(reply, (ended) => endpoint.unlisten(session, ended));
+    stream.keepAlive();
     endpoint.listen(session, stream);
+  }
+
+  /** How an error is written that answers a message whose id is not known. */
+  function noId(head: HttpHead): null | undefined {
+    return isStatelessHead(head, endpoint.stateless) ? undefined : null;
   }
 }
 
-function parse(body: string, reply: HttpReply): Message | undefined {
+function parse(body: string, reply: HttpReply, noId: null | undefined): Message | undefined {
   let value: Json;
   try {
     value = parseStrictJson(body);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    reply.send(400, jsonHeaders, encodeError(null, rpcCode.parseError, error.message, error.data as { [key: string]: Json }));
+    reply.send(400, jsonHeaders, encodeError(noId, rpcCode.parseError, error.message, error.data as { [key: string]: Json }));
     return undefined;
   }
   const message = readMessage(value);
   if (message.kind === 'batch') {
-    reply.send(400, jsonHeaders, encodeError(null, rpcCode.invalidRequest, noBatches));
+    reply.send(400, jsonHeaders, encodeError(noId, rpcCode.invalidRequest, noBatches));
     return undefined;
   }
   if (message.kind === 'invalid') {
-    reply.send(400, jsonHeaders, encodeError(message.id, rpcCode.invalidRequest, message.why));
+    reply.send(400, jsonHeaders, encodeError(message.id ?? noId, rpcCode.invalidRequest, message.why));
     return undefined;
   }
   return message;
 }
 
-function refuse(
-  reply: HttpReply,
-  status: number,
-  message: string,
-  headers: HeaderList = [],
-  id: RequestId | null = null,
-): undefined {
+function refuse(reply: HttpReply, status: number, message: string, headers: HeaderList, id: ErrorId): undefined {
   reply.send(status, [...jsonHeaders, ...headers], encodeError(id, rpcCode.serverError, message));
   return undefined;
 }

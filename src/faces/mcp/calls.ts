@@ -4,85 +4,83 @@ import type { Dispatch, ToolAnswer } from '../../kernel/dispatch.ts';
 import { asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/ports.ts';
-import type { AgentRequest, Era } from '../../wire/era.ts';
+import type { Era, SharedRequest } from '../../wire/era.ts';
 import { encodeError, encodeErrorText, encodeResult, rpcCode, type RequestId } from '../../wire/jsonrpc.ts';
 import { drawFailure, drawOutput, type ToolText } from './gate-convention.ts';
-import type { CallInFlight, ReplySlot, Session } from './sessions.ts';
+import type { CallHome, CallInFlight, ReplySlot } from './in-flight.ts';
 
-export type CallRequest = Extract<AgentRequest, { kind: 'call_tool' }>;
+export type CallRequest = Extract<SharedRequest, { kind: 'call_tool' }>;
 
 export interface Calls {
-  start(session: Session, id: RequestId, request: CallRequest, slot: ReplySlot): void;
-  /** The client took it back: no answer, and the upstream is told. An id that is not in flight is nothing. */
-  cancel(session: Session, id: RequestId): void;
-  /** Answers everything the session has in flight with this error and stops it upstream. */
-  failAll(session: Session, message: string): void;
+  start<Key>(home: CallHome<Key>, key: Key, id: RequestId, request: CallRequest, slot: ReplySlot): void;
+  /** The client took it back: no answer, and the upstream is told. A key that is not in flight is nothing. */
+  cancel<Key>(home: Pick<CallHome<Key>, 'calls'>, key: Key): void;
+  /** Answers everything in flight with this error and stops it upstream. */
+  failAll<Key>(home: Pick<CallHome<Key>, 'calls' | 'era'>, message: string): void;
   /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
 }
 
-export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: Log; readonly maxPerSession: number }): Calls {
-  const { dispatch, log, maxPerSession } = deps;
+/** `maxPerHome`: calls in flight at once in one session, or of one agent that has none. */
+export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: Log; readonly maxPerHome: number }): Calls {
+  const { dispatch, log, maxPerHome } = deps;
   const waiting: (() => void)[] = [];
   let inFlight = 0;
 
   /** True for the one who may now give the answer, or give it up. */
-  function take({ calls }: Session, id: RequestId, call: CallInFlight): boolean {
-    if (calls.get(id) !== call) return false;
-    calls.delete(id);
+  function take<Key>(calls: Map<Key, CallInFlight>, key: Key, call: CallInFlight): boolean {
+    if (calls.get(key) !== call) return false;
+    calls.delete(key);
     inFlight -= 1;
     if (inFlight === 0) for (const wake of waiting.splice(0)) wake();
     return true;
   }
 
-  function refusal(session: Session, id: RequestId): string | undefined {
-    if (session.calls.has(id)) {
+  function refusal<Key>({ calls, era }: CallHome<Key>, key: Key, id: RequestId): string | undefined {
+    if (calls.has(key)) {
       return encodeError(id, rpcCode.invalidRequest, 'A request with this id is still being answered. Use every id once.');
     }
-    if (session.calls.size < maxPerSession) return undefined;
-    return encodeError(
-      id,
-      rpcCode.serverError,
-      `This session has ${maxPerSession} calls in flight already. Wait for some of them.`,
-    );
+    if (calls.size < maxPerHome) return undefined;
+    return encodeError(id, era.codes.refused, `${maxPerHome} calls are in flight already. Wait for some of them.`);
   }
 
   return {
-    start(session, id, { name, args, rest, progressToken }, slot) {
-      const refused = refusal(session, id);
+    start(home, key, id, { name, args, rest, progressToken, client }, slot) {
+      const refused = refusal(home, key, id);
       if (refused !== undefined) {
         slot.answer(refused);
         return;
       }
-      const { era, caller, scope } = session;
-      const call: CallInFlight = { abort: new AbortController(), slot };
-      session.calls.set(id, call);
+      const { era, caller, scope, calls } = home;
+      const call: CallInFlight = { id, abort: new AbortController(), slot };
+      calls.set(key, call);
       inFlight += 1;
       const onProgress =
         progressToken === undefined
           ? undefined
           : (note: JsonObject): void => {
-              if (session.calls.get(id) === call) slot.notice(era.notifications.progress(progressToken, note));
+              if (calls.get(key) === call) slot.notice(era.notifications.progress(progressToken, note));
             };
-      dispatch.callTool(caller, { name, scope, args, rest, signal: call.abort.signal, onProgress }).then(
+      const asked = { name, scope, args, rest, signal: call.abort.signal, onProgress };
+      dispatch.callTool(caller, client === undefined ? asked : { ...asked, client }).then(
         (answer) => {
-          if (take(session, id, call)) slot.answer(encodeAnswer(era, id, answer));
+          if (take(calls, key, call)) give(era, call, answer);
         },
         (thrown: unknown) => {
-          if (take(session, id, call)) slot.answer(encodeResult(id, toolText(era, failure(thrown, name))));
+          if (take(calls, key, call)) slot.answer(encodeResult(id, toolText(era, failure(thrown, name))));
         },
       );
     },
-    cancel(session, id) {
-      const call = session.calls.get(id);
-      if (call === undefined || !take(session, id, call)) return;
+    cancel({ calls }, key) {
+      const call = calls.get(key);
+      if (call === undefined || !take(calls, key, call)) return;
       call.slot.abandon();
       call.abort.abort();
     },
-    failAll(session, message) {
-      for (const [id, call] of session.calls) {
-        if (!take(session, id, call)) continue;
-        call.slot.answer(encodeError(id, rpcCode.sessionNotFound, message));
+    failAll({ calls, era }, message) {
+      for (const [key, call] of calls) {
+        if (!take(calls, key, call)) continue;
+        call.slot.answer(encodeError(call.id, era.codes.over, message));
         call.abort.abort();
       }
     },
@@ -98,10 +96,15 @@ export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: L
   }
 }
 
-function encodeAnswer(era: Era, id: RequestId, answer: ToolAnswer): string {
-  if (answer.kind === 'upstream') return encodeResult(id, answer.result);
-  if (answer.kind === 'upstream_error') return encodeErrorText(id, answer.error);
-  return encodeResult(id, toolText(era, drawOutput(answer.output)));
+function give(era: Era, { id, slot }: CallInFlight, answer: ToolAnswer): void {
+  if (answer.kind === 'upstream') {
+    slot.answer(encodeResult(id, era.results.relayed(answer.result)));
+  } else if (answer.kind === 'upstream_error') {
+    const { error, status } = era.relayedError(answer.error);
+    slot.answer(encodeErrorText(id, error), status);
+  } else {
+    slot.answer(encodeResult(id, toolText(era, drawOutput(answer.output))));
+  }
 }
 
 function toolText(era: Era, { text, isError }: ToolText): string {

@@ -6,7 +6,7 @@ import { toolText } from '../../../test/support/fake-dispatch.ts';
 import { openStream } from '../../../test/support/mcp-stream.ts';
 import { rawSocket } from '../../../test/support/raw-socket.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { NoticeStream } from './sessions.ts';
+import type { NoticeStream } from './in-flight.ts';
 
 let door: TestDoor;
 let session: string;

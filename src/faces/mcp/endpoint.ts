@@ -1,15 +1,18 @@
-// The MCP server an agent sees: sessions, the methods of the era, list changes and the end of it all. Every call goes to the gateway;
-// nothing is decided here. Knows no HTTP: requests come as messages, answers leave through slots and streams.
+// The MCP server an agent sees: sessions, the methods of their era, list changes and the end of it all; what has no session is beside it
+// (stateless.ts). Every call goes to the gateway; nothing is decided here. Knows no HTTP: requests come as messages, answers leave
+// through slots and streams.
 import type { AgentState } from '../../features/agents/model.ts';
 import type { Dispatch, ToolScope } from '../../kernel/dispatch.ts';
-import { asAppError } from '../../kernel/errors.ts';
 import type { Clock, Entropy, Log, Unsubscribe } from '../../kernel/ports.ts';
-import type { AgentRequest, ServerFacts } from '../../wire/era.ts';
+import type { HandshakeRequest, ServerFacts } from '../../wire/era.ts';
 import { era2025 } from '../../wire/era-2025.ts';
+import { createEra2026 } from '../../wire/era-2026.ts';
 import { encodeError, encodeResult, rpcCode, type Message, type RequestId } from '../../wire/jsonrpc.ts';
 import { createCalls } from './calls.ts';
-import { createSessions, type NoticeStream, type ReplySlot, type Session, type SessionLimits } from './sessions.ts';
-import { toolPage } from './tool-pages.ts';
+import type { NoticeStream, ReplySlot } from './in-flight.ts';
+import { createSessions, type Session, type SessionLimits } from './sessions.ts';
+import { createStateless, type StatelessServer } from './stateless.ts';
+import { answerList, faultOf } from './tool-list.ts';
 
 /** What the doors need of the agents slice. */
 export interface AgentDirectory {
@@ -25,8 +28,10 @@ export interface McpEndpointDeps extends ServerFacts {
   readonly log: Log;
   /** Defaults: 128 per agent, 2,048 in total, idle for 8 hours without a call or an open stream. */
   readonly sessionLimits?: SessionLimits;
-  /** Default 256 per session. */
+  /** Default 256 per session, and per agent without one. */
   readonly maxCallsInFlight?: number;
+  /** Default 64 per agent. */
+  readonly maxSubscriptions?: number;
 }
 
 type Incoming<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>;
@@ -38,8 +43,9 @@ export interface Opening {
 }
 
 export interface McpEndpoint {
-  /** Protocol versions spoken, newest first. */
+  /** Protocol versions spoken in sessions, newest first. */
   readonly versions: readonly string[];
+  readonly stateless: StatelessServer;
   initialize(agent: string, scope: ToolScope, request: Incoming<'request'>): Opening;
   /** Only its own agent finds a session, and only at its own endpoint. */
   find(id: string, agent: string, scope: ToolScope): Session | undefined;
@@ -53,7 +59,7 @@ export interface McpEndpoint {
   end(session: Session): void;
   /** Open sessions. */
   size(): number;
-  /** Ends streams at once, lets calls finish for `graceMs`, then ends every session. No further session is opened. */
+  /** Ends streams at once, lets calls finish for `graceMs`, then ends everything. No further session is opened. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -66,14 +72,17 @@ const era = era2025;
 
 const sessionOver =
   'The session is over: the agent was suspended, revoked or its token replaced, the client ended it, or the gateway stops.';
+const agentOver = 'The agent was suspended or revoked, or its token was replaced.';
 const stopping = 'The gateway is stopping. Try again when it is back.';
 const allBusy = 'All sessions of this agent have calls in flight. Wait for some of them, or end them.';
 
 export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
-  const { dispatch, agents, clock, entropy, log, maxCallsInFlight = 256 } = deps;
-  const calls = createCalls({ dispatch, log, maxPerSession: maxCallsInFlight });
+  const { dispatch, agents, clock, entropy, log, maxCallsInFlight = 256, maxSubscriptions = 64 } = deps;
+  const calls = createCalls({ dispatch, log, maxPerHome: maxCallsInFlight });
+  const era2026 = createEra2026(deps, era.versions);
+  const stateless = createStateless({ era: era2026, dispatch, calls, log, maxSubscriptions, awake: startTicking });
   const sessions = createSessions({ clock, entropy, limits: deps.sessionLimits ?? defaultLimits, onEnd: ended });
-  const subscriptions = [agents.onEnded((name) => sessions.endAgent(name)), dispatch.onToolsChanged(toolsChanged)];
+  const subscriptions = [agents.onEnded(endAgent), dispatch.onToolsChanged(toolsChanged)];
   let closing = false;
   let stopTick: Unsubscribe | undefined;
   let stopSettling: Unsubscribe | undefined;
@@ -81,9 +90,22 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   function ended(session: Session): void {
     hangUp(session);
     calls.failAll(session, sessionOver);
-    if (sessions.size() > 0) return;
+    if (anybodyThere()) return;
     stopTick?.();
     stopTick = undefined;
+  }
+
+  function endAgent(name: string): void {
+    sessions.endAgent(name);
+    stateless.endAgent(name, agentOver);
+  }
+
+  function anybodyThere(): boolean {
+    return sessions.size() > 0 || stateless.subscriptions() > 0;
+  }
+
+  function startTicking(): void {
+    stopTick ??= clock.after(tickMs, tick);
   }
 
   function hangUp(session: Session): void {
@@ -94,7 +116,8 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   function tick(): void {
     sessions.endIdle();
     for (const session of sessions.all()) session.stream?.keepAlive();
-    stopTick = sessions.size() === 0 ? undefined : clock.after(tickMs, tick);
+    stateless.keepAlive();
+    stopTick = anybodyThere() ? clock.after(tickMs, tick) : undefined;
   }
 
   function toolsChanged(): void {
@@ -104,38 +127,25 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
         if (session.stream === undefined) session.toolsStale = true;
         else session.stream.send(session.era.notifications.toolsChanged);
       }
+      stateless.toolsChanged();
     });
   }
 
   /** The text of the error that answers the request where it cannot be read. */
-  function read({ id, method, params }: Incoming<'request'>): AgentRequest | string {
+  function read({ id, method, params }: Incoming<'request'>): HandshakeRequest | string {
     const reader = era.requests.get(method);
     if (reader === undefined) return encodeError(id, rpcCode.methodNotFound, `There is no method '${method.slice(0, 128)}' here.`);
     try {
       return reader(params ?? {});
     } catch (thrown) {
-      return failed(id, thrown);
+      const { code, message } = faultOf(thrown, log);
+      return encodeError(id, code, message);
     }
-  }
-
-  function listTools({ caller, scope }: Session, id: RequestId, cursor: string | undefined): string {
-    try {
-      const { tools, nextCursor } = toolPage(dispatch.tools(caller, scope), cursor);
-      return encodeResult(id, era.results.toolPage(tools, nextCursor));
-    } catch (thrown) {
-      return failed(id, thrown);
-    }
-  }
-
-  function failed(id: RequestId, thrown: unknown): string {
-    const error = asAppError(thrown);
-    if (error.code === 'wire.bad_params') return encodeError(id, rpcCode.invalidParams, error.message);
-    log.error('a request failed unexpectedly', { code: error.code, error: error.message });
-    return encodeError(id, rpcCode.internalError, 'Internal error. The log of the gateway says more.');
   }
 
   return {
     versions: era.versions,
+    stateless,
     initialize(agent, scope, request) {
       const asked = read(request);
       if (typeof asked === 'string') return { session: undefined, message: asked };
@@ -144,7 +154,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
       if (session === undefined) {
         return { session, message: encodeError(request.id, rpcCode.serverError, closing ? stopping : allBusy) };
       }
-      stopTick ??= clock.after(tickMs, tick);
+      startTicking();
       return { session, message: encodeResult(request.id, era.results.initialized(era.negotiate(asked.version), deps)) };
     },
     find: (id, agent, scope) => sessions.find(id, agent, scope),
@@ -158,10 +168,10 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
       switch (asked.kind) {
         case 'call_tool':
           if (closing) slot.answer(encodeError(id, rpcCode.serverError, stopping));
-          else calls.start(session, id, asked, slot);
+          else calls.start(session, id, id, asked, slot);
           return;
         case 'list_tools':
-          slot.answer(listTools(session, id, asked.cursor));
+          slot.answer(answerList(session, id, asked.cursor, deps));
           return;
         case 'ping':
           slot.answer(encodeResult(id, era.results.empty));
@@ -195,11 +205,13 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
       for (const stop of subscriptions.splice(0)) stop();
       stopSettling?.();
       for (const session of sessions.all()) hangUp(session);
+      stateless.stop(stopping);
       const { promise: graceOver, resolve } = Promise.withResolvers<void>();
       const stopWaiting = clock.after(graceMs, resolve);
       await Promise.race([calls.idle(), graceOver]);
       stopWaiting();
       for (const session of sessions.all()) sessions.end(session);
+      stateless.endAll(stopping);
     },
   };
 }

@@ -1,7 +1,7 @@
 // An answer over HTTP: one plain JSON body, unless a notice comes first; then an event stream that ends with the answer.
 import type { HeaderList, HttpReply } from '../../wire/http-exchange.ts';
 import { encodeEvent } from '../../wire/sse.ts';
-import type { ReplySlot } from './sessions.ts';
+import type { ReplySlot } from './in-flight.ts';
 
 export const jsonHeaders = ['Content-Type', 'application/json'] as const;
 /** `X-Accel-Buffering` keeps nginx from holding events back. */
@@ -37,9 +37,9 @@ export function createReplySlot(reply: HttpReply, accepted: Accepted, headers: H
       open();
       reply.write(encodeEvent(message));
     },
-    answer(message) {
-      if (!streaming && accepted.json) {
-        reply.send(200, headers.length === 0 ? jsonHeaders : [...jsonHeaders, ...headers], message);
+    answer(message, status = 200) {
+      if (!streaming && (accepted.json || status !== 200)) {
+        reply.send(status, headers.length === 0 ? jsonHeaders : [...jsonHeaders, ...headers], message);
         return;
       }
       open();

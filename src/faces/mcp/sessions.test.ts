@@ -6,18 +6,13 @@ import type { ToolScope } from '../../kernel/dispatch.ts';
 import { createEntropy } from '../../platform/crypto.ts';
 import { era2025 } from '../../wire/era-2025.ts';
 import { createMcpEndpoint } from './endpoint.ts';
-import {
-  createSessions,
-  type CallInFlight,
-  type NoticeStream,
-  type Session,
-  type SessionLimits,
-  type Sessions,
-} from './sessions.ts';
+import type { CallInFlight, NoticeStream } from './in-flight.ts';
+import { createSessions, type Session, type SessionLimits, type Sessions } from './sessions.ts';
 
 const all: ToolScope = { kind: 'all' };
 const stream: NoticeStream = { send: () => undefined, keepAlive: () => undefined, end: () => undefined };
 const call: CallInFlight = {
+  id: 1,
   abort: new AbortController(),
   slot: { notice: () => undefined, answer: () => undefined, abandon: () => undefined },
 };

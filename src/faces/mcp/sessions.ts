@@ -1,39 +1,15 @@
 // MCP sessions of the agent door: issued at initialize, bound to one agent and one endpoint, bounded in number, ended when idle.
 // In memory only: after a restart a client is told its session is unknown and initializes again. Knows no message and no transport.
-import type { AgentCaller } from '../../kernel/caller.ts';
 import type { ToolScope } from '../../kernel/dispatch.ts';
 import type { Clock, Entropy } from '../../kernel/ports.ts';
-import type { Era } from '../../wire/era.ts';
+import type { HandshakeEra } from '../../wire/era.ts';
 import type { RequestId } from '../../wire/jsonrpc.ts';
+import type { CallHome, NoticeStream } from './in-flight.ts';
 
-/** A stream the session's client listens on (GET). */
-export interface NoticeStream {
-  /** A whole JSON-RPC message. */
-  send(message: string): void;
-  keepAlive(): void;
-  end(): void;
-}
-
-/** Where the answer of one request goes. Exactly one of `answer` and `abandon` is called, once. */
-export interface ReplySlot {
-  /** A notice that belongs to the request; dropped where the client cannot be streamed to. */
-  notice(message: string): void;
-  answer(message: string): void;
-  /** The client took its request back: the exchange ends without an answer. */
-  abandon(): void;
-}
-
-export interface CallInFlight {
-  readonly abort: AbortController;
-  readonly slot: ReplySlot;
-}
-
-export interface Session {
+export interface Session extends CallHome<RequestId> {
   readonly id: string;
-  readonly caller: AgentCaller;
-  readonly scope: ToolScope;
-  readonly era: Era;
-  readonly calls: Map<RequestId, CallInFlight>;
+  readonly era: HandshakeEra;
+  /** The stream its client listens on (GET). */
   stream: NoticeStream | undefined;
   /** The tool list changed while nobody listened. */
   toolsStale: boolean;
@@ -49,7 +25,7 @@ export interface SessionLimits {
 
 export interface Sessions {
   /** Makes room by ending the session that was idle the longest; `undefined` when all are busy. */
-  open(agent: string, scope: ToolScope, era: Era): Session | undefined;
+  open(agent: string, scope: ToolScope, era: HandshakeEra): Session | undefined;
   /** Only the agent that opened it finds a session, and only at the endpoint where it was opened. */
   find(id: string, agent: string, scope: ToolScope): Session | undefined;
   end(session: Session): void;

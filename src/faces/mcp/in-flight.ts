@@ -1,0 +1,42 @@
+// What is under way for a client: where an answer goes, what calls belong together, what carries notices. Types only; knows no
+// transport and no era by name.
+import type { AgentCaller } from '../../kernel/caller.ts';
+import type { ToolScope } from '../../kernel/dispatch.ts';
+import type { Era } from '../../wire/era.ts';
+import type { RequestId } from '../../wire/jsonrpc.ts';
+
+/** A stream of notices that belong to no request of their own. */
+export interface NoticeStream {
+  /** A whole JSON-RPC message. */
+  send(message: string): void;
+  keepAlive(): void;
+  end(): void;
+}
+
+/** Where the answer of one request goes. Exactly one of `answer` and `abandon` is called, once. */
+export interface ReplySlot {
+  /** A notice that belongs to the request; dropped where the client cannot be streamed to. */
+  notice(message: string): void;
+  /** `status`: the HTTP status where the answer is a body of its own; 200 unless said. */
+  answer(message: string, status?: number): void;
+  /** The client took its request back: the exchange ends without an answer. */
+  abandon(): void;
+}
+
+export interface CallInFlight {
+  /** The id the answer carries. */
+  readonly id: RequestId;
+  readonly abort: AbortController;
+  readonly slot: ReplySlot;
+}
+
+/**
+ * Calls that end together. `Key` tells them apart: the id in a session; without sessions the slot, because two clients of one agent
+ * may well use the same id at once.
+ */
+export interface CallHome<Key> {
+  readonly caller: AgentCaller;
+  readonly scope: ToolScope;
+  readonly era: Era;
+  readonly calls: Map<Key, CallInFlight>;
+}

@@ -1,0 +1,29 @@
+// An event stream of notices over one HTTP answer, cut when its client does not keep up. Knows nothing of what it carries.
+import type { HttpReply } from '../../wire/http-exchange.ts';
+import { encodeEvent, keepAliveEvent } from '../../wire/sse.ts';
+import type { NoticeStream } from './in-flight.ts';
+import { streamHeaders } from './reply-slot.ts';
+
+/** A client further behind than this is cut off; it will come back and list again. */
+const maxBacklogBytes = 1024 * 1024;
+
+/** Opens with the first thing written. `gone` runs when the client left or the stream was ended here; it may run twice. */
+export function createNoticeStream(reply: HttpReply, gone: (stream: NoticeStream) => void): NoticeStream {
+  let open = false;
+  const write = (text: string): void => {
+    if (!open) reply.open(streamHeaders);
+    open = true;
+    if (reply.backlog() > maxBacklogBytes) reply.cut();
+    else reply.write(text);
+  };
+  const stream: NoticeStream = {
+    send: (message) => write(encodeEvent(message)),
+    keepAlive: () => write(keepAliveEvent),
+    end() {
+      gone(stream);
+      reply.end();
+    },
+  };
+  reply.onGone(() => gone(stream));
+  return stream;
+}
