@@ -4,10 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Log } from '../kernel/ports.ts';
-import { connectionFault, statusFault } from './bridge-faults.ts';
-import { errorIn, handshakeIn, targetOf, textOf, type DaemonAddress, type LinkFault } from './bridge-target.ts';
+import { connectionFault } from './bridge-faults.ts';
+import { handOver, wasSent, type DaemonHttp } from './bridge-http.ts';
+import { handshakeIn, textOf, type LinkFault } from './bridge-target.ts';
 import { encodeNotification, encodeRequest, rpcCode } from './jsonrpc.ts';
-import { createEventReader } from './sse.ts';
 
 export interface DaemonLink {
   /** Posts the client's own initialize; its answer comes through `onMessage`. */
@@ -16,26 +16,23 @@ export interface DaemonLink {
   post(line: string, signal: AbortSignal): Promise<LinkFault | undefined>;
   /** Keeps a notice stream open from now on. */
   listen(): void;
-  /** Ends the session and every connection. */
+  /** Ends the session and what is under way in it. */
   close(): Promise<void>;
 }
 
-const maxEventLength = 1 << 28;
 const firstPauseMs = 500;
 const longestPauseMs = 15_000;
 /** What closing waits for the daemon to take the end of the session. */
 const goodbyeMs = 2_000;
 
 export function createDaemonLink(deps: {
-  readonly address: DaemonAddress;
-  readonly token: string;
+  readonly http: DaemonHttp;
   /** One JSON-RPC message; resolves when the next may come. */
   readonly onMessage: (text: string) => Promise<void>;
   readonly log: Log;
 }): DaemonLink {
-  const { address, token, onMessage, log } = deps;
-  const where = 'url' in address ? address.url : address.socketPath;
-  const target = targetOf(address);
+  const { http, onMessage, log } = deps;
+  const { where } = http;
   const closed = new AbortController();
   /** The params of the client's initialize, once the daemon has accepted them. */
   let handshake: JsonObject | undefined;
@@ -46,41 +43,8 @@ export function createDaemonLink(deps: {
   let streaming: AbortController | undefined;
 
   function send(method: string, body: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const outgoing = target.request(
-      {
-        ...target.options,
-        agent: target.agent,
-        method,
-        signal,
-        headers: {
-          authorization: `Bearer ${token}`,
-          accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
-          ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-          ...(session === undefined ? {} : { 'mcp-session-id': session.id, 'mcp-protocol-version': session.version }),
-        },
-      },
-      resolve,
-    );
-    outgoing.on('error', reject);
-    outgoing.end(body);
-    return promise;
-  }
-
-  async function handOver(incoming: IncomingMessage): Promise<void> {
-    if (incoming.headers['content-type']?.startsWith('text/event-stream') !== true) {
-      const text = await textOf(incoming);
-      if (text !== '') await onMessage(text);
-      return;
-    }
-    let messages: string[] = [];
-    const reader = createEventReader({ maxLength: maxEventLength, onData: (data) => messages.push(data) });
-    for await (const chunk of incoming) {
-      reader.push(chunk as Uint8Array);
-      const arrived = messages;
-      messages = [];
-      for (const message of arrived) await onMessage(message);
-    }
+    const headers = session === undefined ? {} : { 'mcp-session-id': session.id, 'mcp-protocol-version': session.version };
+    return http.send(method, headers, body, signal);
   }
 
   /** One attempt; `lost` when the daemon does not know the session, which means it did nothing. */
@@ -94,11 +58,11 @@ export function createDaemonLink(deps: {
       const { statusCode: status = 0 } = incoming;
       answered = true;
       if (status < 300) {
-        await handOver(incoming);
+        await handOver(incoming, onMessage);
         return undefined;
       }
       const body = await textOf(incoming);
-      if (status !== 404 || used === undefined) return faultOf(status, body);
+      if (status !== 404 || used === undefined) return http.fault(status, body);
       lose(used);
       return 'lost';
     } catch (error) {
@@ -109,11 +73,6 @@ export function createDaemonLink(deps: {
   /** Somebody else may have found out first and have a new session already. */
   function lose(used: typeof session): void {
     if (session === used) session = undefined;
-  }
-
-  function faultOf(status: number, body: string): LinkFault {
-    const error = errorIn(body);
-    return { code: error?.code ?? rpcCode.serverError, message: statusFault(status, error?.message, where) };
   }
 
   /** A session where the client had one before: many may find it gone, it is made again once. */
@@ -133,7 +92,7 @@ export function createDaemonLink(deps: {
       const line = encodeRequest(`sallyport-bridge-${renewals}`, 'initialize', JSON.stringify(params));
       const incoming = await send('POST', line, closed.signal);
       const body = await textOf(incoming);
-      if (!adopt(incoming, body)) return faultOf(incoming.statusCode ?? 0, body);
+      if (!adopt(incoming, body)) return http.fault(incoming.statusCode ?? 0, body);
       const initialized = await send('POST', encodeNotification('notifications/initialized'), closed.signal);
       initialized.resume();
       streaming?.abort();
@@ -169,14 +128,14 @@ export function createDaemonLink(deps: {
     try {
       const incoming = await send('GET', undefined, signal);
       if (incoming.statusCode === 200) {
-        await handOver(incoming);
+        await handOver(incoming, onMessage);
         return 'heard';
       }
       const { statusCode: status = 0 } = incoming;
       const body = await textOf(incoming);
       if (status === 404) lose(used);
       if (status === 404 || status >= 500) return 'failed';
-      log.warn('the daemon sends no notices', { why: faultOf(status, body).message });
+      log.warn('the daemon sends no notices', { why: http.fault(status, body).message });
       return 'refused';
     } catch {
       return 'failed';
@@ -190,7 +149,7 @@ export function createDaemonLink(deps: {
       try {
         const incoming = await send('POST', line, closed.signal);
         const body = await textOf(incoming);
-        if ((incoming.statusCode ?? 0) >= 300) return faultOf(incoming.statusCode ?? 0, body);
+        if ((incoming.statusCode ?? 0) >= 300) return http.fault(incoming.statusCode ?? 0, body);
         if (adopt(incoming, body)) handshake = params;
         await onMessage(body);
         return undefined;
@@ -217,12 +176,6 @@ export function createDaemonLink(deps: {
         );
       }
       closed.abort();
-      target.agent.destroy();
     },
   };
-}
-
-/** A connection that never stood carried nothing. */
-function wasSent(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).syscall !== 'connect';
 }

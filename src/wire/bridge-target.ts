@@ -44,7 +44,7 @@ export function handshakeIn(
   body: string,
 ): { readonly id: string; readonly version: string } | undefined {
   const id = headers['mcp-session-id'];
-  const version = objectIn(objectIn(parsed(body))?.['result'])?.['protocolVersion'];
+  const version = objectIn(messageIn(body)?.['result'])?.['protocolVersion'];
   return typeof id === 'string' && typeof version === 'string' ? { id, version } : undefined;
 }
 
@@ -60,9 +60,14 @@ function objectIn(value: unknown): JsonObject | undefined {
   return isObject(value as JsonObject) ? (value as JsonObject) : undefined;
 }
 
+/** The object a text is, if it is one. */
+export function messageIn(text: string): JsonObject | undefined {
+  return objectIn(parsed(text));
+}
+
 /** The JSON-RPC error a body holds, if it does. */
 export function errorIn(body: string): LinkFault | undefined {
-  const error = objectIn(objectIn(parsed(body))?.['error']);
+  const error = objectIn(messageIn(body)?.['error']);
   const { code, message } = error ?? {};
   return typeof code === 'number' && typeof message === 'string' ? { code, message } : undefined;
 }

@@ -1,13 +1,17 @@
 // The stdio bridge: MCP over stdin and stdout on one side, the daemon's agent door on the other. It decides nothing and keeps nothing;
-// messages go through as they are, in their order, and what goes wrong in between is said to the agent in words it can act on.
+// messages go through as they are, in their order, and what goes wrong in between is said to the agent in words it can act on. Requests
+// that say their revision (2026-07-28) are exchanges of their own, the others share a session.
 import type { Readable, Writable } from 'node:stream';
 import { AppError, asAppError } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Log } from '../kernel/ports.ts';
+import { createDaemonHttp } from './bridge-http.ts';
 import { createDaemonLink } from './bridge-link.ts';
+import { createStatelessLink } from './bridge-stateless.ts';
 import type { DaemonAddress, LinkFault } from './bridge-target.ts';
-import { encodeError, readMessage, rpcCode, type RequestId } from './jsonrpc.ts';
+import { encodeError, readMessage, rpcCode, type Message, type RequestId } from './jsonrpc.ts';
 import { createLineReader, type LineFault } from './lines.ts';
+import { claimedVersion } from './request-envelope.ts';
 import { parseStrictJson } from './strict-json.ts';
 
 export interface BridgeOptions {
@@ -22,6 +26,18 @@ export interface BridgeOptions {
   readonly drainMs?: number;
 }
 
+interface RequestKind {
+  /** An exchange of its own, without a session. */
+  readonly alone: boolean;
+  /** It never ends by itself. */
+  readonly lasting: boolean;
+}
+
+interface InFlight extends RequestKind {
+  readonly abort: AbortController;
+  readonly settled: Promise<void>;
+}
+
 /** The agent door takes no longer message. */
 const maxLineBytes = 4 * 1024 * 1024;
 
@@ -31,8 +47,12 @@ const maxLineBytes = 4 * 1024 * 1024;
  */
 export async function runBridge({ input, output, endpoint, token, log, drainMs = 1_000 }: BridgeOptions): Promise<void> {
   assertToken(token);
-  const link = createDaemonLink({ address: endpoint, token, onMessage: write, log });
-  const inFlight = new Map<RequestId, { readonly abort: AbortController; readonly settled: Promise<void> }>();
+  const http = createDaemonHttp(endpoint, token);
+  const link = createDaemonLink({ http, onMessage: write, log });
+  const stateless = createStatelessLink({ http, onMessage: write });
+  const inFlight = new Map<RequestId, InFlight>();
+  /** How the client opened: what does not say its revision is of the same era. */
+  let opened: 'session' | 'stateless' | undefined;
   const outputGone = Promise.withResolvers<void>();
   output.once('error', () => outputGone.resolve());
   output.once('close', () => outputGone.resolve());
@@ -57,8 +77,11 @@ export async function runBridge({ input, output, endpoint, token, log, drainMs =
     }
     const message = readMessage(value);
     if (message.kind === 'request') {
-      if (message.method === 'initialize') await answered(message.id, link.initialize(line, message.params ?? {}));
-      else begin(line, message.id);
+      if (standsAlone(message)) {
+        const lasting = message.method === 'subscriptions/listen';
+        begin(message.id, { alone: true, lasting }, (signal) => stateless.request(line, message, signal));
+      } else if (message.method === 'initialize') await answered(message.id, link.initialize(line, message.params ?? {}));
+      else begin(message.id, { alone: false, lasting: false }, (signal) => link.post(line, signal));
       return;
     }
     if (message.kind === 'batch') {
@@ -69,26 +92,37 @@ export async function runBridge({ input, output, endpoint, token, log, drainMs =
       await write(encodeError(message.id, rpcCode.invalidRequest, message.why));
       return;
     }
+    const cancelled = message.kind === 'notification' && message.method === 'notifications/cancelled';
+    const taken = cancelled ? inFlight.get(message.params?.['requestId'] as RequestId) : undefined;
+    // Closing its exchange says all there is to say; no other message but a request is defined in that revision.
+    if (taken?.alone === true || (taken === undefined && opened === 'stateless')) {
+      taken?.abort.abort();
+      return;
+    }
     const fault = await link.post(line, new AbortController().signal);
     if (fault !== undefined) log.warn('a message did not reach the daemon', { why: fault.message });
-    if (message.kind !== 'notification') return;
-    if (message.method === 'notifications/initialized' && fault === undefined) link.listen();
-    if (message.method === 'notifications/cancelled') forget(message.params?.['requestId'] as RequestId);
+    if (message.kind === 'notification' && message.method === 'notifications/initialized' && fault === undefined) link.listen();
+    // The daemon has been told; if it never saw the request, closing its connection says the same.
+    taken?.abort.abort();
+  }
+
+  function standsAlone({ method, params }: Extract<Message, { kind: 'request' }>): boolean {
+    if (claimedVersion(params) !== undefined) {
+      opened ??= 'stateless';
+      return true;
+    }
+    if (method === 'initialize') opened = 'session';
+    return opened === 'stateless';
   }
 
   /** Requests do not wait for each other; whatever comes after one waits only until it has been started. */
-  function begin(line: string, id: RequestId): void {
+  function begin(id: RequestId, kind: RequestKind, send: (signal: AbortSignal) => Promise<LinkFault | undefined>): void {
     const abort = new AbortController();
-    const settled = link.post(line, abort.signal).then(async (fault) => {
-      inFlight.delete(id);
+    const settled = send(abort.signal).then(async (fault) => {
+      if (inFlight.get(id)?.abort === abort) inFlight.delete(id);
       if (fault !== undefined && !abort.signal.aborted) await write(errorOf(id, fault));
     });
-    inFlight.set(id, { abort, settled });
-  }
-
-  /** The daemon has been told; if it never saw the request, closing its connection says the same. */
-  function forget(id: RequestId): void {
-    inFlight.get(id)?.abort.abort();
+    inFlight.set(id, { ...kind, abort, settled });
   }
 
   async function answered(id: RequestId, delivery: Promise<LinkFault | undefined>): Promise<void> {
@@ -98,10 +132,12 @@ export async function runBridge({ input, output, endpoint, token, log, drainMs =
 
   await Promise.race([eachLine(input, take, (fault) => write(lineError(fault))), outputGone.promise]);
   input.destroy();
+  for (const { lasting, abort } of inFlight.values()) if (lasting) abort.abort();
   const all = Promise.all([...inFlight.values()].map(({ settled }) => settled));
   await Promise.race([all, outputGone.promise, new Promise((resolve) => setTimeout(resolve, drainMs).unref())]);
   for (const { abort } of inFlight.values()) abort.abort();
   await link.close();
+  http.close();
 }
 
 /** Takes lines one at a time, so that a slow daemon holds the input back instead of filling our memory. */

@@ -20,11 +20,14 @@ interface Peer {
     args: Record<string, unknown>,
     options?: { signal?: AbortSignal; onprogress?: (note: { progress: number }) => void },
   ): Promise<unknown>;
+  /** Sends a ping, where its revision has one. */
   ping(): Promise<unknown>;
   version(): string | undefined;
   server(): unknown;
   changes(): number;
   close(): Promise<void>;
+  /** Sessions it holds at the door. */
+  readonly sessions: number;
 }
 
 type Connect = (door: TestDoor) => Promise<Peer>;
@@ -54,6 +57,7 @@ async function classic(transport: StreamableHTTPClientTransport | StdioClientTra
     version: () => (transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined),
     server: () => client.getServerVersion(),
     changes: () => changes,
+    sessions: 1,
     async close() {
       if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
       await client.close();
@@ -61,20 +65,29 @@ async function classic(transport: StreamableHTTPClientTransport | StdioClientTra
   };
 }
 
-async function modern(transport: ModernHttp | ModernStdio, mode: 'legacy' | 'auto'): Promise<Peer> {
-  const client = new ModernClient({ name: 'modern', version: '1' }, { versionNegotiation: { mode } });
+async function modern(transport: ModernHttp | ModernStdio, mode: 'legacy' | 'auto' | { pin: string }): Promise<Peer> {
   let changes = 0;
-  client.setNotificationHandler('notifications/tools/list_changed', () => void (changes += 1));
+  const stateless = mode !== 'legacy';
+  const client = new ModernClient(
+    { name: 'modern', version: '1' },
+    {
+      versionNegotiation: { mode },
+      // Without sessions the client subscribes to what it has a listener for.
+      ...(stateless ? { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => void (changes += 1) } } } : {}),
+    },
+  );
+  if (!stateless) client.setNotificationHandler('notifications/tools/list_changed', () => void (changes += 1));
   await client.connect(transport);
   return {
     toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: (name, args, options) => client.callTool({ name, arguments: args }, options),
-    ping: () => client.ping(),
+    ping: async () => (stateless ? undefined : client.ping()),
     version: () => client.getNegotiatedProtocolVersion(),
     server: () => client.getServerVersion(),
     changes: () => changes,
+    sessions: stateless ? 0 : 1,
     async close() {
-      if (transport instanceof ModernHttp) await transport.terminateSession();
+      if (transport instanceof ModernHttp && !stateless) await transport.terminateSession();
       await client.close();
     },
   };
@@ -84,9 +97,14 @@ const peers: [string, Connect][] = [
   ['SDK v1 over HTTP', (door) => classic(new StreamableHTTPClientTransport(door.url, { requestInit: { headers } }))],
   ['SDK v2 over HTTP', (door) => modern(new ModernHttp(door.url, { requestInit: { headers } }), 'legacy')],
   ['SDK v2 over HTTP, probing for 2026-07-28', (door) => modern(new ModernHttp(door.url, { requestInit: { headers } }), 'auto')],
+  [
+    'SDK v2 over HTTP, with nothing but 2026-07-28',
+    (door) => modern(new ModernHttp(door.url, { requestInit: { headers } }), { pin: '2026-07-28' }),
+  ],
   ['SDK v1 over the bridge', (door) => classic(new StdioClientTransport(spawned(door)))],
   ['SDK v2 over the bridge', (door) => modern(new ModernStdio(spawned(door)), 'legacy')],
   ['SDK v2 over the bridge, probing for 2026-07-28', (door) => modern(new ModernStdio(spawned(door)), 'auto')],
+  ['SDK v2 over the bridge, with nothing but 2026-07-28', (door) => modern(new ModernStdio(spawned(door)), { pin: '2026-07-28' })],
 ];
 
 describe.each(peers)('%s', (_, connect) => {
@@ -103,9 +121,9 @@ describe.each(peers)('%s', (_, connect) => {
     await door.close();
   });
 
-  test('[DOOR-1] [DOOR-7] [DOOR-9] it initializes, pings, walks a list of several pages and calls', async () => {
+  test('[DOOR-1] [DOOR-7] [DOOR-9] [ERA-1] it connects in the newest revision it has, pings, walks a list of several pages and calls', async () => {
     expect(peer.server()).toEqual({ name: 'sallyport', version: '0.0.0' });
-    expect([undefined, '2025-11-25']).toContain(peer.version());
+    expect(peer.sessions === 0 ? ['2026-07-28'] : [undefined, '2025-11-25']).toContain(peer.version());
     await peer.ping();
     const names = Array.from({ length: 230 }, (__, index) => `up__tool-${index}`);
     door.dispatch.listed = names.map(toolText);
@@ -126,10 +144,10 @@ describe.each(peers)('%s', (_, connect) => {
     expect(steps).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test('[DOOR-1] closing it ends its session', async () => {
-    expect(door.endpoint.size()).toBe(1);
+  test('[DOOR-1] [ERA-6] closing it ends its session, or its subscription where there are no sessions', async () => {
+    expect(door.endpoint.size()).toBe(peer.sessions);
     await peer.close();
-    await expect.poll(() => door.endpoint.size()).toBe(0);
+    await expect.poll(() => door.endpoint.size() + door.endpoint.stateless.subscriptions()).toBe(0);
   });
 
   test('[DOOR-6] an aborted call is cancelled at the gateway and the session lives on', async () => {

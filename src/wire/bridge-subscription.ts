@@ -1,0 +1,68 @@
+// A subscription of 2026-07-28 as the bridge keeps it: it outlives the daemon. When its stream ends it is made again, and the client is
+// told that the tools may have changed meanwhile; what the client sees is one subscription, acknowledged once.
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { handOver, isEventStream } from './bridge-http.ts';
+import { messageIn } from './bridge-target.ts';
+import { encodeNotification, isObject, type RequestId } from './jsonrpc.ts';
+import { metaKey } from './request-envelope.ts';
+
+const firstPauseMs = 500;
+const longestPauseMs = 15_000;
+
+/**
+ * Resolves when the client took it back, or with the answer that is no stream: the one to the first attempt, or why it cannot be made
+ * again. Rejects only when the first attempt fails.
+ */
+export async function keepSubscribed(deps: {
+  readonly id: RequestId;
+  readonly post: () => Promise<IncomingMessage>;
+  readonly onMessage: (text: string) => Promise<void>;
+  readonly signal: AbortSignal;
+}): Promise<IncomingMessage | undefined> {
+  const { id, post, onMessage, signal } = deps;
+  let acknowledged = false;
+
+  /** True when the stream stood. */
+  async function listenOnce(incoming: IncomingMessage): Promise<boolean> {
+    let stood = false;
+    try {
+      await handOver(incoming, async (text) => {
+        const message = messageIn(text);
+        if (message?.['method'] !== 'notifications/subscriptions/acknowledged') {
+          // The daemon ends it in good order when it stops; for the client it goes on. One to nothing is over at once.
+          if (message?.['id'] !== id || !stood) await onMessage(text);
+          return;
+        }
+        const { notifications } = isObject(message['params']) ? message['params'] : {};
+        stood = isObject(notifications) && Object.keys(notifications).length > 0;
+        if (!acknowledged) await onMessage(text);
+        else if (stood) await onMessage(toolsChanged(id));
+        acknowledged = true;
+      });
+    } catch {
+      // Broken off: the same as its end.
+    }
+    return stood;
+  }
+
+  let pauseMs = firstPauseMs;
+  while (!signal.aborted) {
+    const incoming = await post().catch((error: unknown) => {
+      if (!acknowledged) throw error;
+    });
+    if (incoming !== undefined) {
+      if (!isEventStream(incoming)) return incoming;
+      if (await listenOnce(incoming)) pauseMs = firstPauseMs;
+      else return undefined;
+    }
+    await pause(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+  }
+  return undefined;
+}
+
+function toolsChanged(subscription: RequestId): string {
+  const params = JSON.stringify({ _meta: { [metaKey.subscriptionId]: subscription } });
+  return encodeNotification('notifications/tools/list_changed', params);
+}
