@@ -29,7 +29,7 @@ describe('[TOOL-7] misuse and unknown tools are ERROR text', () => {
 describe('[TOOL-7] execution and policy failures are the envelope', () => {
   test.each<[ErrorKind, string, ErrorDetail, string, string]>([
     ['denied', 'policy.denied', { data: { deny: 'no_rule' } }, 'missing_scope', 'request_capability'],
-    ['denied', 'policy.denied', { data: { deny: 'no_policy' } }, 'missing_scope', 'request_capability'],
+    ['denied', 'policy.denied', { data: { deny: 'no_policy' } }, 'policy_denied', 'human'],
     ['denied', 'policy.denied', { data: { deny: 'ceiling_blocked', hard: true } }, 'policy_denied', 'human'],
     ['denied', 'policy.denied', {}, 'policy_denied', 'human'],
     ['unavailable', 'policy.locked', {}, 'policy_denied', 'human'],

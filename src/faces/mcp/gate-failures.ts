@@ -128,12 +128,12 @@ const byKind: Readonly<Record<ErrorKind, Drawing>> = {
   internal: 'hidden',
 };
 
-/** A refusal that no rule speaks about can be asked for; every other one is final. */
-const requestable: ReadonlySet<DenyCode> = new Set(['no_rule', 'no_policy']);
+/** What no rule speaks about can be asked for; every other denial is final until a person changes something. */
+const requestable: DenyCode = 'no_rule';
 
 export function drawingOf(error: AppError): Drawing {
   if (error.kind === 'internal') return 'hidden';
-  if (error.code === 'policy.denied' && requestable.has(error.data?.['deny'] as DenyCode)) return askFirst;
+  if (error.code === 'policy.denied' && error.data?.['deny'] === requestable) return askFirst;
   const drawing = Object.hasOwn(drawings, error.code) ? drawings[error.code as DrawnCode] : byKind[error.kind];
   // The connection knows that nothing left for the upstream, so nothing can have happened there.
   return drawing === outcomeUnknown && error.data?.['sent'] === false ? resting : drawing;

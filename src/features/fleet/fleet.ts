@@ -29,6 +29,8 @@ export interface UpstreamCall {
   readonly rest: JsonObject;
   readonly signal: AbortSignal;
   readonly onProgress: ((note: JsonObject) => void) | undefined;
+  /** Asked when everything is ready, in the same tick as the sending; what it throws is the answer, and nothing was sent. */
+  readonly beforeSend?: () => void;
 }
 
 export type UpstreamAnswer =
@@ -160,12 +162,13 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
       return entry?.kind === 'member' ? entry.tools.resolve(tool) : { kind: 'unknown' };
     },
     upstreams: () => [...roster.entries()].filter(([, entry]) => entry.kind === 'member').map(([name]) => name),
-    async call({ tool, args, rest, signal, onProgress }) {
+    async call({ tool, args, rest, signal, onProgress, beforeSend }) {
       const { member, tools, accepted } = memberOf(tool.upstream);
       const verify = (): void => {
         const now = tools.resolve(tool.tool);
         // A start or a change in between may have brought another definition than the one that was decided on.
         if (now.kind !== 'tool' || now.tool.hash !== tool.hash) throw quarantined(tool.upstream, tool.tool);
+        beforeSend?.();
       };
       const params = JSON.stringify({ ...rest, name: tool.tool, ...(args === undefined ? {} : { arguments: args }) });
       const { callTimeoutMs } = accepted.spec;

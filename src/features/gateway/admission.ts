@@ -8,6 +8,7 @@ import type { CatalogTool } from '../fleet/model.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { Verdict } from '../policy/model.ts';
 import type { Policy } from '../policy/policy.ts';
+import { adviceOn } from './advice.ts';
 import { heldGrant } from './held-grant.ts';
 import type { Admission } from './model.ts';
 import type { Rate } from './rate.ts';
@@ -32,9 +33,8 @@ function notGranted(capability: string, reason: string, approval?: Approval): st
 export function refusedByPolicy(capability: string, verdict: Extract<Verdict, { effect: 'deny' }>): AppError {
   return new AppError('denied', 'policy.denied', notGranted(capability, verdict.reason), {
     data: { deny: verdict.code, hard: verdict.hard },
-    hint: verdict.hard
-      ? 'A hard limit: do not attempt this in any form; only a human policy change would allow it.'
-      : 'Ask for it to be allowed; a human decides.',
+    // What no rule speaks about may be asked for, and the face says how.
+    ...(verdict.code === 'no_rule' ? {} : { hint: adviceOn(verdict) }),
   });
 }
 
@@ -53,18 +53,19 @@ export async function admit(
   const verdict = policy.decide({ agent, capability, args: args ?? {}, annotations: tool.annotations });
   if (verdict.effect === 'deny') throw refusedByPolicy(capability, verdict);
   const { rule, redact, ttlMs } = verdict;
+  const decided = { policy: policy.version(), rule, redact, byPerson: verdict.effect === 'ask' };
   const charge = (): void => rate.take(agent, policy.limits(agent).rate);
 
   const held = heldGrant(grants, agent, capability, verdict, args ?? {});
-  if (held !== undefined) return { rule, redact, standsOn: { grant: held.id } };
+  if (held !== undefined) return { ...decided, standsOn: { grant: held.id } };
 
   if (verdict.effect === 'allow') {
     const grant = await grants.issue({ agent, capability, origin: 'policy', rule, ttlMs }, charge);
-    return { rule, redact, standsOn: { grant: grant.id } };
+    return { ...decided, standsOn: { grant: grant.id } };
   }
 
   const bought = await approvals.spend({ agent, capability, args, toolHash: tool.hash });
-  if (bought !== undefined) return { rule, redact, standsOn: { approval: bought.id } };
+  if (bought !== undefined) return { ...decided, standsOn: { approval: bought.id } };
 
   const question: Question = {
     agent,
@@ -82,4 +83,22 @@ export async function admit(
     hint: `Ask the human to run: scopegate approve ${asked.id}. Then make the same call again with the same arguments.`,
     data: { approval_id: asked.id, approval_expires_at: new Date(asked.expiresAt).toISOString() },
   });
+}
+
+/**
+ * Asked at the instant of sending, after every wait (a commit, a record, the start of an upstream): another policy may have come into
+ * force since the call was let pass, and a new deny or a new question bites at once. Throws `policy.denied`.
+ */
+export function assertStillAdmitted(
+  policy: Policy,
+  agent: string,
+  { capability, annotations }: CatalogTool,
+  args: JsonObject | undefined,
+  admission: Admission,
+): void {
+  if (policy.version() === admission.policy) return;
+  const verdict = policy.decide({ agent, capability, args: args ?? {}, annotations });
+  if (verdict.effect === 'deny') throw refusedByPolicy(capability, verdict);
+  if (verdict.effect === 'allow' || admission.byPerson) return;
+  throw refusedByPolicy(capability, { effect: 'deny', code: 'no_rule', hard: false, reason: verdict.reason });
 }

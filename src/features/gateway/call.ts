@@ -9,14 +9,14 @@ import type { Operation } from '../../kernel/operation.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { Audit, Intent } from '../audit/audit.ts';
-import type { Outcome } from '../audit/model.ts';
-import type { Fleet, UpstreamAnswer } from '../fleet/fleet.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import type { CatalogTool } from '../fleet/model.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Results } from '../results/results.ts';
-import { admit, refusedByPolicy, type AdmissionDeps } from './admission.ts';
+import { admit, assertStillAdmitted, refusedByPolicy, type AdmissionDeps } from './admission.ts';
 import { createListing } from './listing.ts';
 import type { Admission } from './model.ts';
+import { outcomeOf, outcomeOfError } from './outcome.ts';
 import { createOperations } from './run-operation.ts';
 
 export interface GatewayDeps extends AdmissionDeps {
@@ -35,21 +35,23 @@ export function createGateway(deps: GatewayDeps): Dispatch {
   const own = createOperations(deps);
 
   async function callTool(caller: AgentCaller, call: ToolCall): Promise<ToolAnswer> {
+    let tool: CatalogTool;
+    let admission: Admission;
     try {
       agents.assertActive(caller.agent);
       const operation = listing.operation(call);
       if (operation !== undefined) return await own.call(caller, operation, call);
-      const tool = find(caller, call);
-      const admission = await admit(deps, caller.agent, tool, call.args);
-      return await forward(caller, tool, admission, call);
+      tool = find(caller, call);
+      admission = await admit(deps, caller.agent, tool, call.args);
     } catch (thrown) {
       throw noted(caller, call, asAppError(thrown));
     }
+    return forward(caller, tool, admission, call);
   }
 
   /** What a deny covers answers `policy.denied` whether or not it exists (DESIGN invariant 7). */
   function find(caller: AgentCaller, call: ToolCall): CatalogTool {
-    const named = listing.target(call);
+    const named = listing.target(caller, call);
     if (named === undefined) throw unknownTool(call.name);
     const resolution = fleet.resolve(named.upstream, named.tool);
     if (resolution.kind === 'tool') return resolution.tool;
@@ -59,7 +61,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     throw new AppError(
       'denied',
       'fleet.quarantined',
-      `The definition of '${call.name}' changed and waits for a human to accept it.`,
+      `The definition of '${named.upstream}__${named.tool}' changed and waits for a human to accept it.`,
       {
         hint: `Ask the human to run: sallyport tools review ${named.upstream}`,
       },
@@ -77,6 +79,10 @@ export function createGateway(deps: GatewayDeps): Dispatch {
         rest: call.rest,
         signal: call.signal,
         onProgress: masked(call.onProgress, admission, mask),
+        beforeSend() {
+          agents.assertActive(caller.agent);
+          assertStillAdmitted(policy, caller.agent, tool, call.args, admission);
+        },
       });
       const json = mask(answer.json);
       intent.close(outcomeOf(answer), { ms: Math.round(clock.monotonic() - startedAt), chars: json.length }, { answer: json });
@@ -98,7 +104,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
           capability: tool.capability,
           tool_hash: tool.hash,
           rule: admission.rule,
-          policy: policy.version(),
+          policy: admission.policy,
           ...admission.standsOn,
         },
         sealed: { args: JSON.stringify(call.args ?? {}) },
@@ -107,7 +113,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     );
   }
 
-  /** Every refusal of a call is on the record, and every reach for what is not there; failures after the intent already are. */
+  /** Every refusal of a call is on the record, and every reach for what is not there; after the intent the outcome is. */
   function noted(caller: AgentCaller, call: ToolCall, error: AppError): AppError {
     if (error.kind === 'denied' || error.kind === 'limited' || error.code === 'gateway.unknown_tool') {
       audit.appendQuietly({
@@ -154,16 +160,4 @@ function masked(
 ): ((note: JsonObject) => void) | undefined {
   if (listener === undefined || admission.redact.length === 0) return listener;
   return (note) => listener(JSON.parse(mask(JSON.stringify(note))) as JsonObject);
-}
-
-function outcomeOf(answer: UpstreamAnswer): Outcome {
-  return answer.kind === 'result' && !answer.isError ? 'ok' : 'error';
-}
-
-/** An upstream that died or broke the protocol with the call in flight leaves the effect unknown, and the record says so. */
-function outcomeOfError(error: AppError): Outcome {
-  if (error.code === 'fleet.cancelled') return 'cancelled';
-  if (error.code === 'fleet.timeout') return 'timeout';
-  if (error.code === 'fleet.exited' || error.code === 'fleet.protocol') return 'unknown';
-  return 'error';
 }

@@ -10,8 +10,12 @@ export type GatewayErrorCode =
 
 /** What lets one call pass, as it goes on the record. */
 export interface Admission {
+  /** The version of the policy that decided. */
+  readonly policy: string;
   readonly rule: string;
   readonly redact: readonly RedactCategory[];
+  /** A person agreed: the grant or approval is one a person gave. */
+  readonly byPerson: boolean;
   /** The grant or the approval the call stands on. */
   readonly standsOn: { readonly grant: string } | { readonly approval: string };
 }

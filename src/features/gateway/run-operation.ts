@@ -1,14 +1,14 @@
 // Runs our own operations for every kind of caller: parses the input, holds access to what the operation declares, and for a
 // person's decision checks the signature against what is true now (DESIGN invariants 3 and 4).
-import type { ZodError } from 'zod';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { actorOf, type AgentCaller, type Caller } from '../../kernel/caller.ts';
 import type { Statement, ToolAnswer, ToolCall } from '../../kernel/dispatch.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { AppError, asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Operation, OperationContext } from '../../kernel/operation.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Operator } from '../operator/operator.ts';
+import { parseInput } from './misuse.ts';
 
 interface OperationDeps {
   readonly operations: readonly Operation[];
@@ -50,9 +50,9 @@ export function createOperations({ operations, audit, operator }: OperationDeps)
     );
   }
 
-  async function run(operation: Operation, input: unknown, context: OperationContext): Promise<unknown> {
-    if (operation.effect === 'change') audit.assertAvailable();
-    return operation.run(input, context);
+  /** Looks answer without a log; a change is refused before a person signs for it and before a signature is used up. */
+  function assertRecordable({ effect }: Operation): void {
+    if (effect === 'change') audit.assertAvailable();
   }
 
   /** Consumes the proof, then holds what was shown against what is true now. */
@@ -63,14 +63,14 @@ export function createOperations({ operations, audit, operator }: OperationDeps)
       return refuse(context.caller, operation, new AppError('denied', 'operator.proof_required', message, { hint }));
     }
     const verified = operator.verify(operation.name, plain(input), context.caller.proof);
-    const shown = (await operation.shown?.(input, context)) ?? {};
-    if (canonicalJson(plain(shown)) !== canonicalJson(verified.statement.shown)) {
+    const shown = await shownNow(operation, input, context).catch((thrown: unknown) =>
+      // What was signed for cannot even be shown any more: decided already, gone, denied since.
+      refuse(context.caller, operation, asAppError(thrown)),
+    );
+    if (canonicalJson(shown) !== canonicalJson(verified.statement.shown)) {
       const message = 'What was shown has changed since it was signed; nothing was done.';
-      refuse(
-        context.caller,
-        operation,
-        new AppError('conflict', 'operator.changed', message, { hint: 'Look at it again and decide anew.' }),
-      );
+      const hint = 'Look at it again and decide anew.';
+      refuse(context.caller, operation, new AppError('conflict', 'operator.changed', message, { hint }));
     }
     await operator.keep(verified);
     return { ...context, proofFacts: verified.facts };
@@ -79,7 +79,8 @@ export function createOperations({ operations, audit, operator }: OperationDeps)
   return {
     async call(caller, operation, call) {
       assertReachable(caller, operation);
-      const input = parse(operation, call.args ?? {});
+      const input = parseInput(operation, call.args ?? {});
+      assertRecordable(operation);
       const { onProgress } = call;
       const context: OperationContext = {
         caller,
@@ -87,15 +88,16 @@ export function createOperations({ operations, audit, operator }: OperationDeps)
         canProgress: onProgress !== undefined,
         progress: (note) => onProgress?.({ ...note }),
       };
-      return { kind: 'operation', operation, output: await run(operation, input, context) };
+      return { kind: 'operation', operation, output: await operation.run(input, context) };
     },
 
     async operate(caller, name, raw, signal) {
       const operation = named(name);
       assertReachable(caller, operation);
-      const input = parse(operation, raw);
+      const input = parseInput(operation, raw);
+      assertRecordable(operation);
       const context = plainContext(caller, signal);
-      return run(operation, input, operation.access === 'operator' ? await prove(operation, input, context) : context);
+      return operation.run(input, operation.access === 'operator' ? await prove(operation, input, context) : context);
     },
 
     async prepare(caller, name, raw, signal) {
@@ -104,11 +106,15 @@ export function createOperations({ operations, audit, operator }: OperationDeps)
       if (operation.access !== 'operator') {
         throw new AppError('invalid', 'gateway.misuse', `'${name}' needs no signature; run it directly.`);
       }
-      const input = parse(operation, raw);
-      const shown = (await operation.shown?.(input, plainContext(caller, signal))) ?? {};
-      return operator.prepare(name, plain(input), plain(shown));
+      const input = parseInput(operation, raw);
+      assertRecordable(operation);
+      return operator.prepare(name, plain(input), await shownNow(operation, input, plainContext(caller, signal)));
     },
   };
+}
+
+async function shownNow(operation: Operation, input: unknown, context: OperationContext): Promise<JsonObject> {
+  return plain(await operation.shown?.(input, context));
 }
 
 function plainContext(caller: Caller, signal: AbortSignal): OperationContext {
@@ -118,23 +124,4 @@ function plainContext(caller: Caller, signal: AbortSignal): OperationContext {
 /** The value as JSON has it: members that are `undefined` are gone, so that it equals itself after a trip over the wire. */
 function plain(value: unknown): JsonObject {
   return JSON.parse(JSON.stringify(value ?? {})) as JsonObject;
-}
-
-function parse(operation: Operation, input: unknown): unknown {
-  const parsed = operation.input.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw new AppError('invalid', 'gateway.misuse', explain(parsed.error, operation));
-}
-
-function explain(error: ZodError, operation: Operation): string {
-  const [issue] = error.issues;
-  if (issue === undefined) return 'The arguments do not fit.';
-  const path = issue.path.join('.');
-  if (issue.code === 'unrecognized_keys') {
-    return `Unknown argument${issue.keys.length > 1 ? 's' : ''} ${issue.keys.map((key) => `'${key}'`).join(', ')} for ${operation.tool?.name ?? operation.name}.`;
-  }
-  if (issue.code === 'invalid_type' && issue.input === undefined && /received undefined/.test(issue.message)) {
-    return `Missing required argument '${path}'.`;
-  }
-  return path === '' ? issue.message : `Invalid argument '${path}': ${issue.message}`;
 }

@@ -6,7 +6,9 @@ import { defineOperation } from '../../../kernel/operation.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { Grants } from '../../grants/grants.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { adviceOn } from '../advice.ts';
 import { annotationsOf } from '../capability-target.ts';
+import { heldGrant } from '../held-grant.ts';
 
 const input = z.strictObject({
   capability: z.string().min(1).max(1_024).describe('The capability you may want later, <upstream>:<action>:<resource>.'),
@@ -42,9 +44,7 @@ export function canI({ policy, grants, fleet }: { readonly policy: Policy; reado
       if (verdict.effect === 'deny') {
         if (verdict.code === 'invalid_capability') throw new AppError('invalid', 'gateway.misuse', verdict.reason);
         const { code, hard, reason, rule } = verdict;
-        const recommended_next = hard
-          ? 'Hard limit — do NOT attempt this in any form; only a human policy change would allow it.'
-          : 'Not allowed — propose a policy change with a justification, or choose another way.';
+        const recommended_next = adviceOn(verdict);
         return Promise.resolve({
           capability,
           decision: 'deny',
@@ -56,7 +56,7 @@ export function canI({ policy, grants, fleet }: { readonly policy: Policy; reado
         });
       }
       const { rule, reason, ttlMs: ttl_ms } = verdict;
-      const held = grants.covering(agent, capability, verdict.effect === 'ask' ? 'human' : 'any') !== undefined;
+      const held = heldGrant(grants, agent, capability, verdict) !== undefined;
       const covered = held ? { covered_by_existing_grant: true } : {};
       if (verdict.effect === 'ask' && !held) {
         const recommended_next = 'Plan for a human approval — request it before you need it, with wait: true where you can block.';

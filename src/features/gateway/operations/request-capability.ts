@@ -6,12 +6,14 @@ import { defineOperation, type OperationContext } from '../../../kernel/operatio
 import type { Clock } from '../../../kernel/ports.ts';
 import { actorOf } from '../../../kernel/caller.ts';
 import type { Agents } from '../../agents/agents.ts';
-import type { Approval } from '../../approvals/model.ts';
+import { denialMemoryMs, type Approval } from '../../approvals/model.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { Verdict } from '../../policy/model.ts';
 import type { AdmissionDeps } from '../admission.ts';
+import { adviceOn } from '../advice.ts';
 import { annotationsOf } from '../capability-target.ts';
+import { heldGrant } from '../held-grant.ts';
 import { waitForDecision } from '../wait-for-decision.ts';
 
 export interface RequestDeps extends AdmissionDeps {
@@ -62,7 +64,7 @@ export function requestCapability(deps: RequestDeps) {
       facts: { code: verdict.code },
       sealed: { capability },
     });
-    return { granted: false, code: verdict.code, reason: verdict.reason, next_step: nextStep(verdict) };
+    return { granted: false, code: verdict.code, reason: verdict.reason, next_step: adviceOn(verdict) };
   }
 
   async function escalate(agent: string, request: Input, verdict: Extract<Verdict, { effect: 'ask' }>, context: OperationContext) {
@@ -72,27 +74,25 @@ export function requestCapability(deps: RequestDeps) {
       const { capability, reason } = request;
       approval = await approvals.ask({ agent, origin: 'request', capability, rule, reason, ttlMs, guards });
     } catch (thrown) {
-      if (thrown instanceof AppError && thrown.code === 'approvals.denied')
-        return refusedByHuman(thrown.message, thrown.retryAfterMs);
-      throw thrown;
+      if (!(thrown instanceof AppError && thrown.code === 'approvals.denied')) throw thrown;
+      const { approval_id: id, reason } = thrown.data ?? {};
+      return refusedByHuman(String(id), String(reason), thrown.retryAfterMs ?? 0);
     }
     if (request.wait !== true) return pending(approval, verdict.reason);
     const decided = await waitForDecision({ approvals, audit, clock }, approval, request.timeout_s, context);
     if (decided.state === 'approved') {
-      const grant = grants.covering(agent, request.capability, 'human');
+      const grant = heldGrant(grants, agent, request.capability, verdict);
       const more = { via: 'human_approval', approval_id: decided.id };
       if (grant !== undefined) return granted(request.capability, grant.expiresAt, 'human_approval', more);
     }
-    if (decided.state === 'denied') return { ...refusedByHuman(decided.decisionReason), approval_id: decided.id };
+    if (decided.state === 'denied') {
+      const remembered = (decided.decidedAt ?? 0) + denialMemoryMs - clock.now();
+      return refusedByHuman(decided.id, decided.decisionReason ?? '', remembered);
+    }
     if (decided.state === 'pending')
       return { ...pending(decided, verdict.reason), status: 'approval_timeout', next_step: keepWaiting };
-    return {
-      granted: false,
-      status: 'expired',
-      approval_id: decided.id,
-      reason: 'Nobody decided in time.',
-      next_step: 'Ask again.',
-    };
+    const reason = decided.state === 'approved' ? 'What was approved has ended already.' : 'Nobody decided in time.';
+    return { granted: false, status: 'expired', approval_id: decided.id, reason, next_step: 'Ask again.' };
   }
 
   return defineOperation<Input, Output>({
@@ -122,7 +122,7 @@ export function requestCapability(deps: RequestDeps) {
         facts: { capability, effect: verdict.effect, rule: verdict.rule, policy: policy.version() },
         sealed: { reason: request.reason },
       });
-      const held = grants.covering(agent, capability, verdict.effect === 'ask' ? 'human' : 'any');
+      const held = heldGrant(grants, agent, capability, verdict);
       if (held !== undefined) return granted(capability, held.expiresAt, 'existing_grant');
       if (verdict.effect === 'ask') return escalate(agent, request, verdict, context);
       const { rule, ttlMs } = verdict;
@@ -149,18 +149,14 @@ function pending(approval: Approval, reason: string): Output {
   };
 }
 
-function refusedByHuman(reason: string | undefined, retryAfterMs?: number): Output {
+/** The same words whether the human just said no or said it within the last ten minutes. */
+function refusedByHuman(id: string, reason: string, retryAfterMs: number): Output {
   return {
     granted: false,
     status: 'denied',
-    reason: reason === undefined || reason === '' ? 'A human denied this request.' : reason,
-    ...(retryAfterMs === undefined ? {} : { retry_after_s: Math.ceil(retryAfterMs / 1_000) }),
+    approval_id: id,
+    reason: reason === '' ? 'A human denied this request.' : reason,
+    retry_after_s: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
     next_step: 'Do not ask again for the same thing; choose another way or talk to the human.',
   };
-}
-
-function nextStep(verdict: Extract<Verdict, { effect: 'deny' }>): string {
-  if (verdict.hard) return 'Hard limit: do NOT attempt this in any form; only a human policy change would allow it.';
-  if (verdict.code === 'invalid_ttl') return "Ask again with a ttl of the form '<n>s', '<n>m' or '<n>h'.";
-  return 'Call scopegate_propose_policy with a justification; a human will review it.';
 }
