@@ -51,7 +51,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
 
   /** What a deny covers answers `policy.denied` whether or not it exists (DESIGN invariant 7). */
   function find(caller: AgentCaller, call: ToolCall): CatalogTool {
-    const named = listing.target(caller, call);
+    const named = listing.target(call);
     if (named === undefined) throw unknownTool(call.name);
     const resolution = fleet.resolve(named.upstream, named.tool);
     if (resolution.kind === 'tool') return resolution.tool;
@@ -61,7 +61,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     throw new AppError(
       'denied',
       'fleet.quarantined',
-      `The definition of '${named.upstream}__${named.tool}' changed and waits for a human to accept it.`,
+      `The definition of '${call.name}' changed and waits for a human to accept it.`,
       {
         hint: `Ask the human to run: sallyport tools review ${named.upstream}`,
       },
