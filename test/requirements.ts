@@ -135,6 +135,20 @@ export const requirements = {
   'CLI-2': 'up prints one JSON line with agent_url, human_url, socket and pid; SIGTERM ends it with 0; down works from elsewhere.',
   'CLI-3': 'The first run guides a person at a terminal and is silent and sane without one.',
 
+  'NAME-1':
+    'A proxied tool is listed as <upstream>__<tool> where that fits 64 characters and the charset, else under a short form that follows from the two names alone.',
+  'NAME-2':
+    'Names that would meet, by letter case, across the joint or by their short forms, are told apart the same way in any order of listing.',
+  'NAME-3': 'Safe naming maps dots to underscores for own and proxied tools; a tool that is spelled so itself keeps the name.',
+  'NAME-4':
+    'For any set of tools the names are unique without regard to case, independent of order, stable when tools are added, and lead back to exactly their tool.',
+  'NAME-5':
+    'A call by the listed or by the full name reaches the same tool; capabilities, errors and approvals show the real name; a short form discloses nothing a deny covers.',
+  'NAME-6':
+    'A definition that is not legal MCP or beyond the bounds is left out alone, never acceptable, and the operator is told why in words.',
+  'NAME-7': 'A legal definition that some clients or model APIs refuse is listed, and tools review warns of it.',
+  'NAME-8': '/mcp/upstreams/<name> serves one upstream under its own names with the same policy.',
+
   'LOAD-1': '20 agents with 1,000 calls each, mixed allow and ask: flat memory, no leaked child, the log verifies.',
 } as const;
 

@@ -20,7 +20,12 @@ test('an empty home has the defaults', () => {
     humanPort: 7078,
     storage: `sqlite:${join(home, 'state.db')}`,
     logLevel: 'info',
+    naming: { style: 'plain', longest: 64 },
   });
+});
+
+test('[NAME-3] the naming of tools is the operator’s to set', () => {
+  expect(settle('naming: safe\nlongest_name: 48')).toMatchObject({ naming: { style: 'safe', longest: 48 } });
 });
 
 test('flags win over the file', () => {
@@ -34,6 +39,8 @@ test.each([
   ['listener: {}', /Unrecognized key: "listener"/],
   ['listeners: { agent_port: 70000 }', /listeners\.agent_port/],
   ['storage: mysql://x', /postgres:\/\//],
+  ['naming: short', /naming: /],
+  ['longest_name: 30', /longest_name: /],
   ['a: [', /sallyport\.yaml: /],
 ])('%s is refused with file and key', (text, message) => {
   expect(() => settle(text)).toThrow(message);

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { usualNaming, type Naming } from '../features/fleet/model.ts';
 import { AppError } from '../kernel/errors.ts';
 import { readFileSync } from 'node:fs';
 
@@ -16,6 +17,8 @@ export interface Settings {
   readonly storage: string;
   readonly socketPath: string;
   readonly logLevel: LogLevel;
+  /** Of the tools agents see; plain unless given. */
+  readonly naming?: Naming;
   /** The daemon's own environment, from which children get the allow-listed part. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -39,6 +42,8 @@ const fileSchema = z.strictObject({
     .regex(/^postgres(?:ql)?:\/\//, 'expected postgres://… (leave it out for the embedded database)')
     .optional(),
   log_level: z.enum(logLevels).default('info'),
+  naming: z.enum(['plain', 'safe']).default(usualNaming.style),
+  longest_name: z.int().min(40).max(usualNaming.longest).default(usualNaming.longest),
   upstreams: z.unknown().optional(),
 });
 
@@ -67,6 +72,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     storage: file.storage ?? `sqlite:${join(home, 'state.db')}`,
     socketPath: socketOf(home),
     logLevel: levelOf(environment['SALLYPORT_LOG_LEVEL']) ?? file.log_level,
+    naming: { style: file.naming, longest: file.longest_name },
     environment: Object.fromEntries(
       Object.entries(environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
     ),

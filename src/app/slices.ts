@@ -9,6 +9,7 @@ import type { Approval } from '../features/approvals/model.ts';
 import { auditMigrations } from '../features/audit/store.ts';
 import { createAudit } from '../features/audit/audit.ts';
 import { createFleet } from '../features/fleet/fleet.ts';
+import { usualNaming } from '../features/fleet/model.ts';
 import { fleetMigrations } from '../features/fleet/store.ts';
 import { createGateway } from '../features/gateway/call.ts';
 import { refusedByPolicy } from '../features/gateway/admission.ts';
@@ -62,7 +63,7 @@ export interface SliceOptions {
 }
 
 export async function openSlices({ settings, log, agentUrl, cleanup, onLost, outside = {} }: SliceOptions): Promise<Slices> {
-  const { home } = settings;
+  const { home, naming = usualNaming } = settings;
   const { clock = createClock(), files = createFiles() } = outside;
   const [digest, entropy, verifier] = [createDigest(), createEntropy(), createVerifier()];
 
@@ -124,6 +125,7 @@ export async function openSlices({ settings, log, agentUrl, cleanup, onLost, out
     digest,
     log,
     environment,
+    naming,
   });
   cleanup.add(() => fleet.close());
 
@@ -199,6 +201,19 @@ export async function openSlices({ settings, log, agentUrl, cleanup, onLost, out
     gateway: { audit, agents, policy, fleet, grants, approvals, rate, clock },
   });
   const results = createResults();
-  const dispatch = createGateway({ audit, operator, agents, policy, fleet, results, grants, approvals, rate, clock, operations });
+  const dispatch = createGateway({
+    audit,
+    operator,
+    agents,
+    policy,
+    fleet,
+    results,
+    grants,
+    approvals,
+    rate,
+    clock,
+    operations,
+    naming,
+  });
   return { dispatch, agents, audit, approvals, fleet, clock, entropy, installation };
 }

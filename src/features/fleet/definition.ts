@@ -44,11 +44,13 @@ function problemOf(text: string, value: JsonObject, name: string): string | unde
 
 /** Only for usable definitions. */
 export function catalogTool(upstream: string, { tool, hash, text }: Definition): CatalogTool {
-  const name = `${upstream}__${tool}`;
+  return { upstream, tool, capability: `${upstream}:call:${tool}`, definition: text, hash, annotations: annotationsOf(text) };
+}
+
+/** A usable definition under another name; every other byte unchanged. */
+export function listedAs(text: string, name: string): string {
   const span = objectMembers(text)?.find(({ key }) => key === 'name');
-  const listed = span === undefined ? text : `${text.slice(0, span.start)}${JSON.stringify(name)}${text.slice(span.end)}`;
-  const capability = `${upstream}:call:${tool}`;
-  return { upstream, tool, name, capability, definition: text, listed, hash, annotations: annotationsOf(text) };
+  return span === undefined ? text : `${text.slice(0, span.start)}${JSON.stringify(name)}${text.slice(span.end)}`;
 }
 
 function annotationsOf(text: string): ToolAnnotations {

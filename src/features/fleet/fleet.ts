@@ -4,18 +4,23 @@ import { asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Clock, Digest, Entropy, Files, Log, Unsubscribe, UpstreamConnector } from '../../kernel/ports.ts';
 import type { Audit } from '../audit/audit.ts';
+import { createCatalog } from './catalog.ts';
 import { createEnlistment } from './enlistment.ts';
 import type {
   CatalogTool,
   CircuitView,
   Decision,
+  ListedTool,
   MemberState,
+  Naming,
   PinReview,
   Resolution,
+  ToolKey,
   UpstreamSpec,
   UpstreamStatus,
 } from './model.ts';
 import { circuitOf, newMember } from './member.ts';
+import { usualNaming } from './model.ts';
 import { disabled, notFound, quarantined, unaccepted, badSpec } from './refusals.ts';
 import { openRoster, type Acceptable, type FindProgram, type RosterEntry } from './roster.ts';
 import { startRounds } from './rounds.ts';
@@ -51,7 +56,9 @@ export interface MemberHealth {
 
 export interface Fleet {
   /** Accepted tools of all enabled, accepted upstreams in a stable order, from memory. */
-  catalog(): readonly CatalogTool[];
+  catalog(): readonly ListedTool[];
+  /** The tool, served or quarantined, of a listed name that is not simply `<upstream>__<tool>`. */
+  named(name: string): ToolKey | undefined;
   resolve(upstream: string, tool: string): Resolution;
   upstreams(): readonly string[];
   /** Starts the member when needed; throws the `fleet.*` codes. Rejects within the call deadline, always. */
@@ -98,17 +105,19 @@ export interface FleetDeps {
   readonly log: Log;
   /** The daemon's environment, of which children get a small part. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Default: plain, at most 64 characters. */
+  readonly naming?: Naming;
 }
 
 const probeTimeoutMs = 10_000;
 
 /** Throws `fleet.bad_settings` when sallyport.yaml cannot be read; upstreams start in the background. `fleetMigrations` must have run. */
 export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl> {
-  const { files, settingsPath, clock, log } = deps;
+  const { files, settingsPath, clock, digest, log, naming = usualNaming } = deps;
   const listeners = new Set<() => void>();
-  let catalog: readonly CatalogTool[] | undefined;
+  const catalog = createCatalog({ pinned: () => members().map(({ tools }) => tools), naming, digest });
   const changed = (): void => {
-    catalog = undefined;
+    catalog.forget();
     for (const listener of listeners) listener();
   };
   const roster = await openRoster({ ...deps, changed, enlist: createEnlistment(deps) });
@@ -153,10 +162,8 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
   }
 
   return {
-    catalog: () =>
-      (catalog ??= members()
-        .flatMap(({ tools }) => tools.served())
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1))),
+    catalog: () => catalog.tools(),
+    named: (name) => catalog.named(name),
     resolve(upstream, tool) {
       const entry = roster.entries().get(upstream);
       return entry?.kind === 'member' ? entry.tools.resolve(tool) : { kind: 'unknown' };

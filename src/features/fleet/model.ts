@@ -31,22 +31,46 @@ export interface CircuitView {
   readonly failures: number;
 }
 
-/** A tool whose definition a person (or the first listing) accepted. */
-export interface CatalogTool {
+/** What a tool is called for real: in capabilities, approvals, errors and the record. */
+export interface ToolKey {
   readonly upstream: string;
   /** The upstream's own name. */
   readonly tool: string;
-  /** `<upstream>__<tool>`. */
-  readonly name: string;
+}
+
+/** A tool whose definition a person (or the first listing) accepted. */
+export interface CatalogTool extends ToolKey {
   /** `<upstream>:call:<tool>`. */
   readonly capability: string;
   /** The definition exactly as the upstream sent it (JSON text), under its own name. */
   readonly definition: string;
-  /** The same with `name` replaced by `<upstream>__<tool>`; every other byte unchanged. */
-  readonly listed: string;
   /** Hex SHA-256 of the canonical definition. */
   readonly hash: string;
   readonly annotations: ToolAnnotations;
+}
+
+/** The same as agents see it at `/mcp`. */
+export interface ListedTool extends CatalogTool {
+  /** `<upstream>__<tool>` or a short form of it; see tool-names.ts. */
+  readonly name: string;
+  /** The definition with this name; every other byte unchanged. */
+  readonly listed: string;
+}
+
+/** How names are written that agents see at `/mcp`. */
+export interface Naming {
+  /** `safe` maps `.` to `_`, for clients and models that take letters, digits, `_` and `-` only. */
+  readonly style: 'plain' | 'safe';
+  /** In characters; 40 to 64. Less leaves room for a prefix that a client puts in front. */
+  readonly longest: number;
+}
+
+export const usualNaming: Naming = { style: 'plain', longest: 64 };
+
+/** Listed by its upstream, not served: a person has to look at it. */
+export interface QuarantinedTool extends ToolKey {
+  /** Why nobody can accept it, for a person. */
+  readonly unusable?: string;
 }
 
 export type Resolution =

@@ -7,7 +7,7 @@ import { createTurns } from '../../lib/turns.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditEntry } from '../audit/model.ts';
 import { catalogTool, hex, readDefinition, type Definition } from './definition.ts';
-import type { CatalogTool, Decision, PinReview, Resolution } from './model.ts';
+import type { CatalogTool, Decision, PinReview, QuarantinedTool, Resolution } from './model.ts';
 import { reviewsOf, sortOffer, withoutDoubles, type Pin } from './pins.ts';
 import { markPinned, readPins, writeOffer, writePin, type PinKey } from './store.ts';
 
@@ -26,6 +26,7 @@ export interface PinnedToolsDeps {
 export interface PinnedTools {
   /** In the order of their names. */
   served(): readonly CatalogTool[];
+  quarantined(): readonly QuarantinedTool[];
   resolve(tool: string): Resolution;
   reviews(): readonly PinReview[];
   /** Everything the upstream lists now, as JSON texts. The first offer under a spec pins all of it. */
@@ -49,7 +50,7 @@ export async function openPinnedTools(deps: PinnedToolsDeps): Promise<PinnedTool
 
   function serve(names: readonly string[]): void {
     served = new Map(names.flatMap((name) => toolOf(pins.get(name))).map((tool) => [tool.tool, tool]));
-    inOrder = [...served.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    inOrder = [...served.values()].toSorted((a, b) => (a.tool < b.tool ? -1 : 1));
   }
 
   function toolOf(pin: Pin | undefined): CatalogTool[] {
@@ -150,6 +151,12 @@ export async function openPinnedTools(deps: PinnedToolsDeps): Promise<PinnedTool
 
   return {
     served: () => inOrder,
+    quarantined: () =>
+      [...quarantined.values()].map(({ tool, unusable }) => ({
+        upstream: key.upstream,
+        tool,
+        ...(unusable === undefined ? {} : { unusable }),
+      })),
     resolve(tool) {
       const found = served.get(tool);
       if (found !== undefined) return { kind: 'tool', tool: found };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createDigest } from '../../platform/crypto.ts';
-import { catalogTool, readDefinition } from './definition.ts';
+import { listedAs, readDefinition } from './definition.ts';
 import { definitionDiff } from './definition-diff.ts';
 import { maskEnvironment } from './environment.ts';
 import { readUpstreams, withoutUpstream, withUpstream } from './settings.ts';
@@ -106,7 +106,7 @@ describe('[FLEET-7] the hash of a definition', () => {
     const definition = readDefinition(odd, digest);
     if (definition === undefined) throw new Error('no definition');
     expect(definition.unusable).toBeUndefined();
-    expect(catalogTool('up', definition).listed).toBe(odd.replace('"t"', '"up__t"'));
+    expect(listedAs(definition.text, 'up__t')).toBe(odd.replace('"t"', '"up__t"'));
   });
 
   test('differences are told place by place', () => {

@@ -10,7 +10,7 @@ import type { Clock } from '../../kernel/ports.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { Audit, Intent } from '../audit/audit.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import type { CatalogTool } from '../fleet/model.ts';
+import type { CatalogTool, Naming } from '../fleet/model.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Results } from '../results/results.ts';
 import { admit, assertStillAdmitted, refusedByPolicy, type AdmissionDeps } from './admission.ts';
@@ -27,6 +27,8 @@ export interface GatewayDeps extends AdmissionDeps {
   readonly results: Results;
   readonly clock: Clock;
   readonly operations: readonly Operation[];
+  /** The fleet's; default: plain. */
+  readonly naming?: Naming;
 }
 
 export function createGateway(deps: GatewayDeps): Dispatch {
@@ -51,7 +53,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
 
   /** What a deny covers answers `policy.denied` whether or not it exists (DESIGN invariant 7). */
   function find(caller: AgentCaller, call: ToolCall): CatalogTool {
-    const named = listing.target(call);
+    const named = listing.target(caller, call);
     if (named === undefined) throw unknownTool(call.name);
     const resolution = fleet.resolve(named.upstream, named.tool);
     if (resolution.kind === 'tool') return resolution.tool;
@@ -61,7 +63,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     throw new AppError(
       'denied',
       'fleet.quarantined',
-      `The definition of '${call.name}' changed and waits for a human to accept it.`,
+      `The definition of '${named.upstream}__${named.tool}' changed and waits for a human to accept it.`,
       {
         hint: `Ask the human to run: sallyport tools review ${named.upstream}`,
       },

@@ -1,16 +1,15 @@
 // What? Names to targets and the lists each agent sees: own operations with a tool face and the accepted tools of upstreams.
 // What a deny covers is in no list (DESIGN invariant 7).
-import { toJSONSchema } from 'zod';
 import type { AgentCaller } from '../../kernel/caller.ts';
 import type { ToolCall, ToolScope } from '../../kernel/dispatch.ts';
-import type { Operation } from '../../kernel/operation.ts';
+import type { Operation, ToolAnnotations } from '../../kernel/operation.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import type { CatalogTool } from '../fleet/model.ts';
+import { usualNaming, type Naming, type ToolKey } from '../fleet/model.ts';
 import type { Policy } from '../policy/policy.ts';
+import { annotationsOf } from './capability-target.ts';
+import { createOwnTools } from './own-tools.ts';
 
-export interface Target {
-  readonly upstream: string;
-  readonly tool: string;
+export interface Target extends ToolKey {
   readonly capability: string;
 }
 
@@ -18,46 +17,61 @@ export interface Listing {
   tools(caller: AgentCaller, scope: ToolScope): readonly string[];
   /** The own operation a name means in its scope. */
   operation(call: Pick<ToolCall, 'name' | 'scope'>): Operation | undefined;
-  /** The upstream tool a name means in its scope, whether or not it exists. */
-  target(call: Pick<ToolCall, 'name' | 'scope'>): Target | undefined;
+  /** The upstream tool a name means to this agent in its scope, whether or not it exists. */
+  target(caller: AgentCaller, call: Pick<ToolCall, 'name' | 'scope'>): Target | undefined;
 }
 
 interface ListingDeps {
   readonly operations: readonly Operation[];
   readonly fleet: Fleet;
   readonly policy: Policy;
+  /** The fleet's; default: plain. */
+  readonly naming?: Naming;
 }
 
-export function createListing({ operations, fleet, policy }: ListingDeps): Listing {
-  const faces = operations.filter((operation) => operation.tool !== undefined);
-  const byTool = new Map(faces.map((operation) => [operation.tool?.name, operation]));
-  const ownTools = faces.map(toolText);
+export function createListing({ operations, fleet, policy, naming = usualNaming }: ListingDeps): Listing {
+  const own = createOwnTools(operations, naming);
   const seen = createMemo(fleet, policy);
 
-  const visible = (agent: string, tool: CatalogTool): boolean => {
-    const verdict = policy.decide({ agent, capability: tool.capability, annotations: tool.annotations });
+  const visible = (agent: string, capability: string, annotations: ToolAnnotations | undefined): boolean => {
+    const verdict = policy.decide({ agent, capability, ...(annotations === undefined ? {} : { annotations }) });
     return verdict.effect !== 'deny' || !verdict.hard;
   };
 
+  /**
+   * A short form says nothing of a tool that does not exist, so it says nothing of one that a deny covers either: both are what their
+   * letters say, an unknown tool.
+   */
+  function listedTarget(agent: string, name: string): Target | undefined {
+    const key = fleet.named(name);
+    if (key === undefined) return undefined;
+    const target = targetOf(key.upstream, key.tool);
+    if (target === undefined) return undefined;
+    const { annotations } = annotationsOf(fleet, target.capability);
+    return visible(agent, target.capability, annotations) ? target : undefined;
+  }
+
   function draw(agent: string, scope: ToolScope): readonly string[] {
-    if (scope.kind === 'toolset') return ownTools;
-    const tools = fleet.catalog().filter((tool) => visible(agent, tool));
+    if (scope.kind === 'toolset') return own.listed;
+    const tools = fleet.catalog().filter(({ capability, annotations }) => visible(agent, capability, annotations));
     if (scope.kind === 'upstream') return tools.filter((tool) => tool.upstream === scope.upstream).map((tool) => tool.definition);
-    return [...ownTools, ...tools.map((tool) => tool.listed)];
+    return [...own.listed, ...tools.map((tool) => tool.listed)];
   }
 
   return {
     tools: (caller, scope) => seen(caller.agent, scope, draw),
-    operation: ({ name, scope }) => (scope.kind === 'upstream' ? undefined : byTool.get(name)),
-    target({ name, scope }) {
+    operation: ({ name, scope }) => (scope.kind === 'upstream' ? undefined : own.operation(name)),
+    target({ agent }, { name, scope }) {
       if (scope.kind === 'toolset') return undefined;
-      const cut = scope.kind === 'upstream' ? -1 : name.indexOf('__');
-      if (scope.kind === 'all' && cut < 1) return undefined;
-      const upstream = scope.kind === 'upstream' ? scope.upstream : name.slice(0, cut);
-      const tool = scope.kind === 'upstream' ? name : name.slice(cut + 2);
-      return tool === '' ? undefined : { upstream, tool, capability: `${upstream}:call:${tool}` };
+      if (scope.kind === 'upstream') return targetOf(scope.upstream, name);
+      const cut = name.indexOf('__');
+      return listedTarget(agent, name) ?? (cut < 1 ? undefined : targetOf(name.slice(0, cut), name.slice(cut + 2)));
     },
   };
+}
+
+function targetOf(upstream: string, tool: string): Target | undefined {
+  return tool === '' ? undefined : { upstream, tool, capability: `${upstream}:call:${tool}` };
 }
 
 /** Lists are drawn once per agent and scope until catalog or policy change. */
@@ -75,15 +89,4 @@ function createMemo(fleet: Fleet, policy: Policy) {
     }
     return list;
   };
-}
-
-/** An own operation as an MCP Tool (schema 2025-11-25), derived from its declaration. */
-function toolText(operation: Operation): string {
-  const { $schema: _, ...inputSchema } = toJSONSchema(operation.input, { io: 'input' });
-  return JSON.stringify({
-    name: operation.tool?.name,
-    description: operation.description === undefined ? operation.summary : `${operation.summary}\n\n${operation.description}`,
-    inputSchema,
-    ...(operation.tool?.annotations === undefined ? {} : { annotations: operation.tool.annotations }),
-  });
 }
