@@ -30,9 +30,9 @@ export function envelopeFault(params: JsonObject | undefined): string | undefine
     return `"_meta" needs "${metaKey.clientCapabilities}", an object; {} says that the client can do nothing special.`;
   const info = meta[metaKey.clientInfo];
   if (info !== undefined && !(isObject(info) && typeof info['name'] === 'string' && typeof info['version'] === 'string'))
-    return `"${metaKey.clientInfo}" must be an object with "name" and "version", or be left out.`;
+    return `In "_meta", "${metaKey.clientInfo}" must be an object with "name" and "version", or be left out.`;
   const level = meta[metaKey.logLevel];
-  if (level !== undefined && typeof level !== 'string') return `"${metaKey.logLevel}" must be a string.`;
+  if (level !== undefined && typeof level !== 'string') return `In "_meta", "${metaKey.logLevel}" must be a string.`;
   return undefined;
 }
 

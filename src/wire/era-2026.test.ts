@@ -1,0 +1,164 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { schemaFaults } from '../../test/support/mcp-schema.ts';
+import { AppError } from '../kernel/errors.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { createEra2026 } from './era-2026.ts';
+
+const facts = { serverInfo: { name: 'sallyport', version: '1' }, instructions: 'Ask first.' };
+const era = createEra2026(facts, ['2025-11-25', '2025-06-18']);
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': { sampling: {} },
+  'io.modelcontextprotocol/clientInfo': { name: 'c', version: '1' },
+  'io.modelcontextprotocol/logLevel': 'info',
+};
+
+function read(method: string, params: JsonObject): unknown {
+  return era.requests.get(method)?.(params);
+}
+
+test('[ERA-3] the methods of the era are these and no others: no handshake, no ping, no level, no subscribe', () => {
+  expect([...era.requests.keys()]).toEqual(['server/discover', 'tools/list', 'tools/call', 'subscriptions/listen']);
+});
+
+describe('tools/call', () => {
+  test('[ERA-2] the envelope becomes what the client says of itself, everything else of _meta is forwarded', () => {
+    expect(
+      read('tools/call', {
+        name: 'n',
+        arguments: { a: 1 },
+        inputResponses: {},
+        _meta: { ...meta, progressToken: 0, traceparent: 't' },
+      }),
+    ).toEqual({
+      kind: 'call_tool',
+      name: 'n',
+      args: { a: 1 },
+      rest: { inputResponses: {}, _meta: { traceparent: 't' } },
+      progressToken: 0,
+      client: { capabilities: { sampling: {} }, info: { name: 'c', version: '1' }, logLevel: 'info' },
+    });
+    expect(read('tools/call', { name: 'n', _meta: meta })).toMatchObject({ rest: {}, progressToken: undefined });
+  });
+
+  test.each<JsonObject>([{}, { name: 1 }, { name: 'n', arguments: [] }, { name: 'n', _meta: { progressToken: 1.5 } }])(
+    '%j is refused as bad params',
+    (params) => {
+      expect(() => read('tools/call', params)).toThrow(AppError);
+      expect(() => read('tools/call', params)).toThrow(expect.objectContaining({ code: 'wire.bad_params' }) as Error);
+    },
+  );
+});
+
+describe('subscriptions/listen', () => {
+  test.each<[JsonObject, boolean]>([
+    [{ toolsListChanged: true }, true],
+    [{ toolsListChanged: false }, false],
+    [{}, false],
+    [{ promptsListChanged: true, resourceSubscriptions: ['a:b'] }, false],
+  ])('[ERA-6] of %j the tools are honoured: %s', (notifications, toolsListChanged) => {
+    expect(read('subscriptions/listen', { notifications })).toEqual({ kind: 'listen', filter: { toolsListChanged } });
+  });
+
+  test.each<JsonObject>([
+    {},
+    { notifications: [] },
+    { notifications: { toolsListChanged: 1 } },
+    { notifications: { promptsListChanged: 'yes' } },
+    { notifications: { resourceSubscriptions: 'a:b' } },
+    { notifications: { resourceSubscriptions: [1] } },
+  ])('%j is refused as bad params', (params) => {
+    expect(() => read('subscriptions/listen', params)).toThrow(expect.objectContaining({ code: 'wire.bad_params' }) as Error);
+  });
+});
+
+describe('results', () => {
+  test('[ERA-7] lists say how long and for whom they hold, and every own result who wrote it', () => {
+    const serverInfo = { 'io.modelcontextprotocol/serverInfo': { name: 'sallyport', version: '1' } };
+    expect(era.results.toolPage(['{ "name":"a" }'], 'next')).toContain('"tools":[{ "name":"a" }]');
+    expect(JSON.parse(era.results.toolPage(['{"name":"a"}'], 'next'))).toEqual({
+      resultType: 'complete',
+      tools: [{ name: 'a' }],
+      nextCursor: 'next',
+      ttlMs: 0,
+      cacheScope: 'private',
+      _meta: serverInfo,
+    });
+    expect(JSON.parse(era.results.toolPage([], undefined))).not.toHaveProperty('nextCursor');
+    expect(JSON.parse(era.results.toolText('a\n"b"', true))).toEqual({
+      resultType: 'complete',
+      content: [{ type: 'text', text: 'a\n"b"' }],
+      isError: true,
+      _meta: serverInfo,
+    });
+    expect(JSON.parse(era.results.toolText('', false))).not.toHaveProperty('isError');
+    expect(JSON.parse(era.results.listened('x'))).toEqual({
+      resultType: 'complete',
+      _meta: { 'io.modelcontextprotocol/subscriptionId': 'x', ...serverInfo },
+    });
+  });
+
+  test('[ERA-2] discover names every revision, this one first, and leaves empty instructions out', () => {
+    expect(JSON.parse(era.results.discovered)).toMatchObject({
+      supportedVersions: ['2026-07-28', '2025-11-25', '2025-06-18'],
+      capabilities: { tools: { listChanged: true } },
+      instructions: 'Ask first.',
+      cacheScope: 'private',
+    });
+    expect(createEra2026({ ...facts, instructions: '' }, []).results.discovered).not.toContain('instructions');
+    expect(schemaFaults('2026-07-28', 'DiscoverResult', JSON.parse(era.results.discovered))).toEqual([]);
+  });
+});
+
+describe('a result of an upstream', () => {
+  test.each([
+    ['{}', '{"resultType":"complete"}'],
+    ['{ }', '{"resultType":"complete" }'],
+    ['{"content":[]}', '{"resultType":"complete","content":[]}'],
+    ['{ "n" : 1.00 }', '{"resultType":"complete", "n" : 1.00 }'],
+    ['{"a":{"resultType":"x"}}', '{"resultType":"complete","a":{"resultType":"x"}}'],
+    ['{"a":"\\"resultType\\":1"}', '{"resultType":"complete","a":"\\"resultType\\":1"}'],
+    ['{"resultType":"input_required","inputRequests":{}}', '{"resultType":"input_required","inputRequests":{}}'],
+    ['{"a":[1,2],"resultType":"complete"}', '{"a":[1,2],"resultType":"complete"}'],
+    ['{"result\\u0054ype":"complete"}', '{"result\\u0054ype":"complete"}'],
+  ])('[ERA-7] %s goes out as %s', (result, sent) => {
+    expect(era.results.relayed(result)).toBe(sent);
+  });
+
+  test('[ERA-7] whatever it is, it says resultType once at the top and nothing else of it changes', () => {
+    const value = fc.dictionary(
+      fc.oneof(fc.string(), fc.constantFrom('resultType', '_meta', '"', '\\', 'content')),
+      fc.jsonValue({ maxDepth: 4 }),
+    );
+    fc.assert(
+      fc.property(value, fc.constantFrom(undefined, 1), (result, gap) => {
+        const text = JSON.stringify(result, null, gap);
+        const sent = era.results.relayed(text);
+        const untouched = Object.hasOwn(result, 'resultType');
+        expect(sent.endsWith(text.slice(1))).toBe(true);
+        expect(sent === text).toBe(untouched);
+        expect(JSON.parse(sent)).toEqual(
+          untouched ? JSON.parse(text) : { resultType: 'complete', ...(JSON.parse(text) as object) },
+        );
+      }),
+    );
+  });
+});
+
+describe('an error of an upstream', () => {
+  test.each([
+    ['{"code":-32050,"message":"own words","data":{"code":-32002}}', undefined, 200],
+    ['{"message":"m","code":-32601}', undefined, 200],
+    ['{"code":-32021,"message":"m","data":{"requiredCapabilities":{}}}', undefined, 400],
+    [
+      '{ "message":"gone", "code" : -32002 , "data":{"uri":"a:b"}}',
+      '{ "message":"gone", "code" : -32602 , "data":{"uri":"a:b"}}',
+      200,
+    ],
+    ['{"c\\u006fde":-32042,"message":"go there"}', '{"c\\u006fde":-32603,"message":"go there"}', 200],
+    ['{"code":-32002.0,"message":"m"}', '{"code":-32602,"message":"m"}', 200],
+  ])('[ERA-11] %s', (error, sent, status) => {
+    expect(era.relayedError(error)).toEqual({ error: sent ?? error, status });
+  });
+});
