@@ -1,27 +1,27 @@
 // The composition root, first half: storage, keys, record and the slices in floor order. Each part gets the few things it needs,
 // never the settings as a whole.
 import { join } from 'node:path';
-import { agentMigrations } from '../features/agents/store.ts';
+import { agentMigrations, agentRights } from '../features/agents/store.ts';
 import { createAgents } from '../features/agents/agents.ts';
-import { approvalMigrations } from '../features/approvals/store.ts';
+import { approvalMigrations, approvalRights } from '../features/approvals/store.ts';
 import { createApprovals } from '../features/approvals/approvals.ts';
 import type { Approval } from '../features/approvals/model.ts';
 import { auditMigrations } from '../features/audit/store.ts';
 import { createAudit } from '../features/audit/audit.ts';
 import { createFleet } from '../features/fleet/fleet.ts';
 import { usualNaming } from '../features/fleet/model.ts';
-import { fleetMigrations } from '../features/fleet/store.ts';
+import { fleetMigrations, fleetRights } from '../features/fleet/store.ts';
 import { createGateway } from '../features/gateway/call.ts';
 import { refusedByPolicy } from '../features/gateway/admission.ts';
 import { annotationsOf } from '../features/gateway/capability-target.ts';
 import { createRate } from '../features/gateway/rate.ts';
 import { createGrants } from '../features/grants/grants.ts';
-import { grantMigrations } from '../features/grants/store.ts';
+import { grantMigrations, grantRights } from '../features/grants/store.ts';
 import { loadInstallation } from '../features/operator/installation.ts';
 import { createOperator } from '../features/operator/operator.ts';
-import { operatorMigrations } from '../features/operator/store.ts';
+import { operatorMigrations, operatorRights } from '../features/operator/store.ts';
 import { capabilityCovers, parseCapability } from '../features/policy/model.ts';
-import { createPolicy, policyMigrations } from '../features/policy/policy.ts';
+import { createPolicy, policyMigrations, policyRights } from '../features/policy/policy.ts';
 import { createResults } from '../features/results/results.ts';
 import type { Dispatch } from '../kernel/dispatch.ts';
 import type { Clock, Files, Log } from '../kernel/ports.ts';
@@ -37,6 +37,9 @@ import { allOperations } from './catalog.ts';
 import type { Settings } from './config.ts';
 import type { Cleanup } from './cleanup.ts';
 import { packageFile, programVersion } from './package-files.ts';
+
+/** Where every right comes from: held against the record at each start and each change. */
+const rightsOf = [operatorRights, agentRights, policyRights, fleetRights, grantRights, approvalRights];
 
 export interface Slices {
   readonly dispatch: Dispatch;
@@ -97,6 +100,7 @@ export async function openSlices({ settings, log, agentUrl, cleanup, onLost, out
     saltKey: await loadOrCreateSecret(files, join(home, 'keys', 'log-salt.key')),
     origin: `sallyport/${installation}`,
     log,
+    rights: (queries) => Promise.all(rightsOf.map((read) => read(queries))),
   });
   cleanup.add(() => audit.close());
 

@@ -27,6 +27,11 @@ export async function readAgent(queries: Queries<Tables> | Transaction<Tables>, 
   return queries.selectFrom('agents').selectAll().where('name', '=', name).executeTakeFirst();
 }
 
+/** Who may come in, for the seal over rights. */
+export async function agentRights(queries: Queries<Tables>): Promise<readonly object[]> {
+  return queries.selectFrom('agents').select(['name', 'token_hash', 'state']).execute();
+}
+
 /** False when the name is taken. */
 export async function insertAgent(tx: Transaction<Tables>, row: AgentRow): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx

@@ -48,10 +48,13 @@ export function createAsking(
     // On the board before the commit: it counts against the bound at once, and a decision that comes with the commit finds it there.
     settle(approval);
     try {
-      await audit.commit(async (tx) => {
-        await store.insert(tx, approval);
-        return { value: undefined, entries: [recordOf(approval)] };
-      });
+      await audit.commit(
+        async (tx) => {
+          await store.insert(tx, approval);
+          return { value: undefined, entries: [recordOf(approval)] };
+        },
+        { keepsRights: true },
+      );
     } catch (thrown) {
       retract(approval);
       throw thrown;

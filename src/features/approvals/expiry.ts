@@ -51,11 +51,14 @@ export function createExpiry({ audit, clock, store, settle, wake }: ExpiryDeps):
   }
 
   function commit({ id, agent, capability }: Approval): Promise<boolean> {
-    return audit.commit(async (tx) => {
-      const closes = await store.expire(tx, id, clock.now());
-      const facts = { approval: id, agent, capability };
-      return { value: closes, entries: closes ? [{ event: 'approval.expired', actor: 'daemon', facts }] : [] };
-    });
+    return audit.commit(
+      async (tx) => {
+        const closes = await store.expire(tx, id, clock.now());
+        const facts = { approval: id, agent, capability };
+        return { value: closes, entries: closes ? [{ event: 'approval.expired', actor: 'daemon', facts }] : [] };
+      },
+      { keepsRights: true },
+    );
   }
 
   return {

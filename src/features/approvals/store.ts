@@ -159,6 +159,17 @@ export function createApprovalStore(db: Database, digest: Digest): ApprovalStore
   };
 }
 
+/** Calls that were approved and not made, for the seal over rights; `question` stands for agent, capability, arguments and tool. */
+export async function approvalRights(queries: Queries<Tables>): Promise<readonly object[]> {
+  return queries
+    .selectFrom('approvals_approval')
+    .select(['id', 'question', 'policy_version', 'usable_until'])
+    .where('state', '=', 'approved')
+    .where('origin', '=', 'call')
+    .where('used_at', 'is', null)
+    .execute();
+}
+
 function toRow(approval: Approval, digest: Digest): ApprovalRow {
   return {
     id: approval.id,

@@ -11,11 +11,13 @@ import { createTreeHash } from './merkle.ts';
 import type { AuditEntry, Grade } from './model.ts';
 import { noteKey } from './note.ts';
 import { openLog } from './open-log.ts';
+import { createDraftPacking } from './packed-draft.ts';
 import { createQuiet } from './quiet.ts';
 import { createDrafter, parseRecord, sealText, type Draft } from './record.ts';
 import { createResumeSeal } from './resume.ts';
+import { countOf, createRightsSeal, type RightsReader } from './rights-seal.ts';
 import { scanLog } from './scan.ts';
-import { createSequencer, type Committed } from './sequencer.ts';
+import { createSequencer, type Committed, type CommitOptions } from './sequencer.ts';
 import { locked, startWithOwnKeys } from './signed-checkpoints.ts';
 import { readAnchor, readOutbox } from './store.ts';
 import { createWriter } from './writer.ts';
@@ -34,10 +36,11 @@ export interface Audit {
   /**
    * State and record are one commit: `work` changes rows in `tx`; its entries go into the outbox of the same transaction;
    * after commit the sequencer appends the leaves (synced) and, when `decision`, signs a checkpoint at once. Refuses with
-   * `audit.unavailable` before `work` runs. Once the transaction is committed it resolves, also when the disk fails right then:
+   * `audit.unavailable` before `work` runs, and with `audit.locked` when somebody else edited the rows that rights come from;
+   * `keepsRights` is for a change that leaves all of those alone, and costs less. Once the transaction is committed it resolves, also when the disk fails right then:
    * the record waits in the outbox and comes first when the log records again, or at the next start.
    */
-  commit<T>(work: (tx: Transaction) => Promise<Committed<T>>, options?: { readonly decision?: boolean }): Promise<T>;
+  commit<T>(work: (tx: Transaction) => Promise<Committed<T>>, options?: CommitOptions): Promise<T>;
   /** Counts a refusal and records it as `written`, at most a bounded number per second for each kind; never throws. */
   appendQuietly(entry: AuditEntry): void;
   status(): { readonly available: boolean; readonly reason?: string; readonly records: number };
@@ -65,6 +68,8 @@ export interface AuditDeps {
   /** Origin and key name of the checkpoints, `sallyport/<installation id>`. */
   readonly origin: string;
   readonly log: Log;
+  /** The rows that rights come from, held against the record at the start and at each change; absent = none are. */
+  readonly rights?: RightsReader;
   /** Bytes after which a segment file is full; 16 MiB unless said otherwise. */
   readonly segmentBytes?: number;
 }
@@ -94,7 +99,8 @@ export async function createAudit(deps: AuditDeps): Promise<AuditLog> {
   const key = noteKey(digest, origin, signer.publicKey);
   const seal = createResumeSeal(digest, deps.saltKey);
   const drafter = createDrafter(deps);
-  const waiting = await readOutbox(db, origin);
+  const packing = createDraftPacking(digest, deps.saltKey);
+  const waiting = (await readOutbox(db, origin)).map((row) => ({ ...row, draft: packing.unpack(row.draft) }));
   const opened = await openLog({
     ...deps,
     tree,
@@ -105,6 +111,9 @@ export async function createAudit(deps: AuditDeps): Promise<AuditLog> {
   });
   const isNew = opened.frontier.size === 0;
   if (!isNew) await checkSaltKey(deps, drafter.saltOf);
+  const newest = [opened.rights, ...waiting.map(({ draft }) => draft.rights)].toSorted((a, b) => countOf(b) - countOf(a))[0];
+  const rights = deps.rights && createRightsSeal({ digest, key: deps.saltKey, read: deps.rights, last: newest });
+  await rights?.assertUnmoved(db.queries);
   const leftOpen = new Map(opened.openIntents);
 
   const outstanding = new Set<string>();
@@ -121,7 +130,6 @@ export async function createAudit(deps: AuditDeps): Promise<AuditLog> {
   });
   const backlog = createBacklog(writer);
   const firstPosition = (waiting.at(-1)?.position ?? 0) + 1;
-  const sequencer = createSequencer({ db, origin, clock, log, drafter, writer, availability, backlog, outstanding, firstPosition });
   const intents = createIntents({ clock, drafter, writer, backlog });
   const record = (entry: AuditEntry): Draft => {
     const draft = drafter.draft(entry);
@@ -129,6 +137,24 @@ export async function createAudit(deps: AuditDeps): Promise<AuditLog> {
     return draft;
   };
   const quiet = createQuiet(clock, record);
+  const sequencer = createSequencer({
+    db,
+    origin,
+    clock,
+    log,
+    drafter,
+    writer,
+    availability,
+    backlog,
+    outstanding,
+    firstPosition,
+    rights,
+    pack: (draft) => packing.pack(draft),
+    onEdited() {
+      log.error('somebody else edited the database; changes are refused until it is put back');
+      quiet.record({ event: 'rights.edited', actor: 'daemon' });
+    },
+  });
 
   function onRoom(ended: Outage): void {
     backlog.drain();
@@ -160,7 +186,7 @@ export async function createAudit(deps: AuditDeps): Promise<AuditLog> {
       return { id };
     },
     intent: (entry, grade) => intents.open(entry, grade),
-    commit: (work, options) => sequencer.commit(work, options?.decision ?? false),
+    commit: (work, options) => sequencer.commit(work, options),
     appendQuietly: (entry) => quiet.record(entry),
     status: () => ({
       available: availability.outage === undefined,

@@ -9,6 +9,7 @@ export const auditEvents = [
   'log.recovered',
   'daemon.started',
   'daemon.stopped',
+  'rights.edited',
   'operator.created',
   'operator.refused',
   'agent.added',
@@ -76,6 +77,8 @@ export interface AuditRecord {
   readonly intent?: string;
   /** When the change was committed, where the log could only catch up later (a crash, a full disk). */
   readonly committedAt?: number;
+  /** On the last record of a change: the seal over all rows that rights come from, as the change left them (rights-seal.ts). */
+  readonly rights?: string;
 }
 
 export type AuditErrorCode =

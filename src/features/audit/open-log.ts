@@ -36,6 +36,8 @@ export interface OpenedLog {
   readonly time: number;
   readonly signed: Checkpoint | undefined;
   readonly openIntents: Map<string, string>;
+  /** The newest seal of rights on the record. */
+  readonly rights: string | undefined;
   /** Of `waiting`: those that the log holds. */
   readonly appended: ReadonlySet<string>;
   /** What a torn tail took: bytes behind the last whole record, kept in `torn/`. */
@@ -56,6 +58,7 @@ async function replay(deps: OpenLogDeps, signed: Checkpoint | undefined, resume:
   let position = resume?.position ?? { segment: 0, offset: 0 };
   let last = resume?.last ?? { bytes: 0, leaf: tree.empty() };
   let time = resume?.time ?? 0;
+  let rights = resume?.rights;
   let holds = signed === undefined || signed.size === frontier.size;
 
   for await (const step of scanLog(files, folder, { index: frontier.size, ...position })) {
@@ -69,6 +72,7 @@ async function replay(deps: OpenLogDeps, signed: Checkpoint | undefined, resume:
       frontier.push(last.leaf, 0, tiles.completed);
       position = { segment: step.segment.first, offset: step.ends[at] as number };
       time = Math.max(time, record.t);
+      rights = record.rights ?? rights;
       if (record.event === 'call.intent') openIntents.set(record.id, record.actor);
       if (record.intent !== undefined) openIntents.delete(record.intent);
       if (waiting.has(record.id)) appended.add(record.id);
@@ -76,7 +80,7 @@ async function replay(deps: OpenLogDeps, signed: Checkpoint | undefined, resume:
     }
     if (!whole) break;
   }
-  return { frontier, tiles, position, last, time, openIntents, appended, holds };
+  return { frontier, tiles, position, last, time, openIntents, rights, appended, holds };
 }
 
 /** Cuts everything behind `position` out of the log and keeps it in `torn/`; returns how much it was. */

@@ -74,11 +74,11 @@ export function encodeRecord(record: AuditRecord, target: Uint8Array, offset: nu
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const members = new Set(['v', 'id', 't', 'actor', 'event', 'facts', 'sealed', 'intent', 'committedAt']);
+const members = new Set(['v', 'id', 't', 'actor', 'event', 'facts', 'sealed', 'intent', 'committedAt', 'rights']);
 
 function isRecord(value: unknown): value is AuditRecord {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const { v, id, t, actor, event, facts, sealed, intent, committedAt } = value as Record<string, unknown>;
+  const { v, id, t, actor, event, facts, sealed, intent, committedAt, rights } = value as Record<string, unknown>;
   const isObject = (member: unknown): boolean =>
     member === undefined || (typeof member === 'object' && member !== null && !Array.isArray(member));
   return (
@@ -91,6 +91,7 @@ function isRecord(value: unknown): value is AuditRecord {
     isObject(sealed) &&
     (intent === undefined || typeof intent === 'string') &&
     (committedAt === undefined || Number.isSafeInteger(committedAt)) &&
+    (rights === undefined || typeof rights === 'string') &&
     Object.keys(value).every((member) => members.has(member))
   );
 }

@@ -22,6 +22,8 @@ export interface Resume {
   readonly openIntents: ReadonlyMap<string, string>;
   /** Records whose row still stands in the outbox. */
   readonly outstanding: readonly string[];
+  /** The newest seal of rights on the record. */
+  readonly rights: string | undefined;
 }
 
 export function resumePath(folder: string): string {
@@ -44,10 +46,11 @@ interface Shape {
   readonly time: number;
   readonly openIntents: readonly (readonly [string, string])[];
   readonly outstanding: readonly string[];
+  readonly rights?: string;
 }
 
 export function formatResume(resume: Resume, seal: ResumeSeal): string {
-  const { checkpoint, edge, position, last, time, openIntents, outstanding } = resume;
+  const { checkpoint, edge, position, last, time, openIntents, outstanding, rights } = resume;
   const shape: Shape = {
     v: 1,
     note: checkpoint.note,
@@ -57,6 +60,7 @@ export function formatResume(resume: Resume, seal: ResumeSeal): string {
     time,
     openIntents: [...openIntents],
     outstanding,
+    ...(rights !== undefined && { rights }),
   };
   return `${JSON.stringify({ ...shape, seal: seal(JSON.stringify(shape)) })}\n`;
 }
@@ -80,7 +84,8 @@ function parseResume(text: string, { key, verifier, tree, seal }: ResumeDeps): R
     const leaf = decodeBase64(rest.last.leaf);
     const frontier = frontierOf(tree, edge);
     if (checkpoint?.size !== frontier.size || !sameBytes(checkpoint.root, frontier.root()) || leaf === undefined) return undefined;
-    return { ...rest, checkpoint, edge, last: { ...rest.last, leaf }, openIntents: new Map(rest.openIntents) };
+    const { rights } = rest;
+    return { ...rest, checkpoint, edge, last: { ...rest.last, leaf }, openIntents: new Map(rest.openIntents), rights };
   } catch {
     return undefined;
   }

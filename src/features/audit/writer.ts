@@ -54,7 +54,7 @@ export function createWriter(deps: WriterDeps): Writer {
   const segments = createSegments(files, folder, opened.position, deps.segmentBytes);
   // The byte before the record is the prefix of its leaf hash first and half of its length then: no copy is made.
   const frame = new Uint8Array(2 + maxRecordBytes + 1);
-  let { time, last } = opened;
+  let { time, last, rights } = opened;
   let signed = opened.signed;
   let signedState: Resume | undefined;
   let list: AppendFile | undefined;
@@ -74,6 +74,7 @@ export function createWriter(deps: WriterDeps): Writer {
     time,
     openIntents: new Map(openIntents),
     outstanding: [...outstanding()],
+    rights,
   });
 
   const sync = coalesce(async () => {
@@ -147,6 +148,7 @@ export function createWriter(deps: WriterDeps): Writer {
         throw availability.fail(thrown, 'room');
       }
       last = { bytes: length + 2, leaf };
+      rights = draft.rights ?? rights;
       frontier.push(leaf, 0, tiles.completed);
       if (draft.event === 'call.intent') openIntents.set(draft.id, draft.actor);
       if (draft.intent !== undefined) openIntents.delete(draft.intent);

@@ -41,12 +41,24 @@ export async function openPinnedTools(deps: PinnedToolsDeps): Promise<PinnedTool
   /** Quarantined in memory, not on the record yet. */
   const unrecorded = new Set<string>();
   const stored = await readPins(db.queries, key);
-  const pins = new Map<string, Pin>(stored.pins.map((pin) => [pin.tool, pin]));
+  const pins = new Map<string, Pin>(stored.pins.filter(isIntact).map((pin) => [pin.tool, pin]));
   let { pinned } = stored;
   let quarantined = new Map(stored.quarantined.map((definition) => [definition.tool, definition]));
   let served = new Map<string, CatalogTool>();
   let inOrder: readonly CatalogTool[] = [];
   serve(stored.served);
+
+  /** A definition that is not the one of its hash was accepted by nobody: the tool counts as new. */
+  function isIntact({ tool, hash, text }: Pin): boolean {
+    try {
+      const definition = readDefinition(text, digest);
+      if (definition?.tool === tool && definition.hash === hash) return true;
+    } catch {
+      // No JSON.
+    }
+    log.error('a stored tool definition is not the accepted one and is not served', { upstream: key.upstream, tool });
+    return false;
+  }
 
   function serve(names: readonly string[]): void {
     served = new Map(names.flatMap((name) => toolOf(pins.get(name))).map((tool) => [tool.tool, tool]));
@@ -121,10 +133,13 @@ export async function openPinnedTools(deps: PinnedToolsDeps): Promise<PinnedTool
       log.warn('tool definitions wait for a person to look at them', { upstream: key.upstream, count: fresh.length });
     for (const { tool } of fresh) unrecorded.add(tool);
     try {
-      await audit.commit(async (tx) => {
-        await writeOffer(tx, key, sorted.served, sorted.quarantined);
-        return { value: undefined, entries: fresh.map(quarantineEntry) };
-      });
+      await audit.commit(
+        async (tx) => {
+          await writeOffer(tx, key, sorted.served, sorted.quarantined);
+          return { value: undefined, entries: fresh.map(quarantineEntry) };
+        },
+        { keepsRights: true },
+      );
       unrecorded.clear();
     } catch (error) {
       // It is quarantined all the same; the next listing tries again to put it on the record.

@@ -74,9 +74,13 @@ export async function openRoster(deps: RosterDeps): Promise<Roster> {
   }
 
   async function acceptable(spec: UpstreamSpec): Promise<Acceptable> {
+    return { spec, specDigest: specDigest(spec, digest), program: await programOf(spec) };
+  }
+
+  async function programOf(spec: UpstreamSpec): Promise<string | undefined> {
+    if (spec.transport.kind === 'http') return undefined;
     const { command, cwd } = spec.transport;
-    const path = childEnvironment(spec, environment)['PATH'];
-    return { spec, specDigest: specDigest(spec, digest), program: await deps.findProgram(command, { cwd, path }) };
+    return deps.findProgram(command, { cwd, path: childEnvironment(spec, environment)['PATH'] });
   }
 
   async function judge(entry: SettingsEntry): Promise<RosterEntry> {
@@ -104,11 +108,14 @@ export async function openRoster(deps: RosterDeps): Promise<Roster> {
     const what = entry.acceptable;
     if (what === undefined) return;
     try {
-      await audit.commit(async (tx) => {
-        const first = await markReported(tx, { upstream: name, specDigest: `${what.specDigest} ${what.program ?? ''}` });
-        const facts = { upstream: name, spec: what.specDigest, program: what.program ?? null };
-        return { value: undefined, entries: first ? [{ event: 'upstream.unaccepted', actor: 'daemon', facts }] : [] };
-      });
+      await audit.commit(
+        async (tx) => {
+          const first = await markReported(tx, { upstream: name, specDigest: `${what.specDigest} ${what.program ?? ''}` });
+          const facts = { upstream: name, spec: what.specDigest, program: what.program ?? null };
+          return { value: undefined, entries: first ? [{ event: 'upstream.unaccepted', actor: 'daemon', facts }] : [] };
+        },
+        { keepsRights: true },
+      );
     } catch (error) {
       log.error('an upstream that nobody accepted could not be recorded', { upstream: name, reason: asAppError(error).message });
     }
@@ -198,6 +205,7 @@ function sameService(a: Acceptable, b: Acceptable): boolean {
   return (
     a.specDigest === b.specDigest &&
     a.spec.startTimeoutMs === b.spec.startTimeoutMs &&
-    a.spec.callTimeoutMs === b.spec.callTimeoutMs
+    a.spec.callTimeoutMs === b.spec.callTimeoutMs &&
+    a.spec.maxSessions === b.spec.maxSessions
   );
 }

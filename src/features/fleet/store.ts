@@ -107,6 +107,16 @@ export async function readPins(queries: Queries<Tables>, { upstream, specDigest 
   };
 }
 
+/** What may run and which tools it may serve, for the seal over rights; a definition that is not the one of its hash is not served. */
+export async function fleetRights(queries: Queries<Tables>): Promise<readonly object[]> {
+  const [accepted, sets, pins] = await Promise.all([
+    queries.selectFrom('fleet_accepted').select(['upstream', 'spec_digest', 'program']).execute(),
+    queries.selectFrom('fleet_pin_set').select(['upstream', 'spec_digest']).execute(),
+    queries.selectFrom('fleet_pin').select(['upstream', 'spec_digest', 'tool', 'hash']).execute(),
+  ]);
+  return [...accepted, ...sets, ...pins];
+}
+
 /** Marks the first listing as pinned; false when another commit did so before. */
 export async function markPinned(tx: Tx, { upstream, specDigest }: PinKey, pinnedAt: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx

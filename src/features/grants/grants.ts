@@ -76,11 +76,14 @@ export async function createGrants({ db, audit, clock, entropy, covers }: GrantD
   async function issueNow(wanted: NewGrant): Promise<Grant> {
     const sweeps = clock.now() >= sweepAt;
     if (sweeps) sweepAt = clock.now() + sweepEveryMs;
-    const { grant, publish } = await audit.commit(async (tx) => {
-      const swept = sweeps ? await sweep(tx) : [];
-      const staged = await stage(tx, wanted);
-      return { value: staged, entries: [...swept, staged.entry] };
-    });
+    const { grant, publish } = await audit.commit(
+      async (tx) => {
+        const swept = sweeps ? await sweep(tx) : [];
+        const staged = await stage(tx, wanted);
+        return { value: staged, entries: [...swept, staged.entry] };
+      },
+      { keepsRights: !sweeps && wanted.origin === 'policy' },
+    );
     if (sweeps) live.dropExpired(clock.now());
     publish();
     return grant;

@@ -34,6 +34,12 @@ export async function readLive(db: Database, now: number): Promise<Grant[]> {
   return rows.map(toGrant);
 }
 
+/** What people granted, for the seal over rights; what policy grants is decided anew for each call. */
+export async function grantRights(queries: Queries<Tables>): Promise<readonly object[]> {
+  const columns = ['id', 'agent', 'capability', 'expires_at', 'guards'] as const;
+  return queries.selectFrom('grants_grant').select(columns).where('origin', '=', 'human').execute();
+}
+
 export async function insertGrant(tx: Transaction<Tables>, grant: Grant): Promise<void> {
   const { id, agent, capability, origin, rule } = grant;
   await tx

@@ -40,6 +40,11 @@ export async function readOperator(db: Database): Promise<OperatorKey | undefine
   return row && { keyId: row.key_id, publicKey: row.public_key, createdAt: row.created_at };
 }
 
+/** Who decides, for the seal over rights. */
+export async function operatorRights(queries: Queries<Tables>): Promise<readonly object[]> {
+  return queries.selectFrom('operator_key').select(['key_id', 'public_key']).execute();
+}
+
 /** True when this call made the row, false when there was an operator already. */
 export async function insertOperator(tx: Transaction<Tables>, key: OperatorKey): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx

@@ -151,7 +151,7 @@ export async function createCustody(deps: CustodyDeps): Promise<Custody> {
   }
 
   const note = (event: 'policy.narrowed' | 'policy.adopted', facts: JsonObject): Promise<void> =>
-    audit.commit(() => Promise.resolve({ value: undefined, entries: [{ event, actor: 'daemon', facts }] }));
+    audit.commit(() => Promise.resolve({ value: undefined, entries: [{ event, actor: 'daemon', facts }] }), { keepsRights: true });
 
   async function look(): Promise<void> {
     cancelRetry();

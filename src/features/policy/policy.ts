@@ -12,7 +12,7 @@ import { hashOf } from './policy-file.ts';
 import { openingOf, type Standing } from './standing.ts';
 import { starterPolicy } from './starter.ts';
 
-export { policyMigrations } from './store.ts';
+export { policyMigrations, policyRights } from './store.ts';
 export type { PolicyDigest } from './model.ts';
 
 export interface Policy {

@@ -35,6 +35,11 @@ export async function readInForce(db: Database): Promise<InForceRow | undefined>
   return row && { text: row.text, version: row.version, how: row.how, adoptedAt: row.adopted_at };
 }
 
+/** What is in force, for the seal over rights; a text that is not the one of its version is refused when it is read. */
+export async function policyRights(queries: Queries<Tables>): Promise<readonly object[]> {
+  return queries.selectFrom('policy_in_force').select(['version', 'how']).execute();
+}
+
 export async function writeInForce(tx: Transaction<Tables>, { text, version, how, adoptedAt }: InForceRow): Promise<void> {
   const values = { text, version, how, adopted_at: adoptedAt };
   await tx
