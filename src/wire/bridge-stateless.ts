@@ -28,9 +28,22 @@ export function createStatelessLink(deps: {
   readonly onMessage: (text: string) => Promise<void>;
 }): StatelessLink {
   const { http, onMessage } = deps;
+  /** What the client last said it speaks: a request that does not say so is refused for that, not for want of a session. */
+  let revision: string | undefined;
   const mirror = createBridgeMirror(async (line, params, signal) =>
     textOf(await http.send('POST', headersOf('tools/list', params), line, signal)),
   );
+
+  function headersOf(method: string, params: JsonObject): Record<string, string> {
+    const claimed = claimedVersion(params);
+    if (typeof claimed === 'string') revision = claimed;
+    const name = params['name'] ?? params['uri'];
+    return {
+      ...(revision !== undefined && plain.test(revision) ? { 'mcp-protocol-version': revision } : {}),
+      ...(plain.test(method) ? { 'mcp-method': method } : {}),
+      ...(typeof name === 'string' ? { 'mcp-name': encodeHeaderValue(name) } : {}),
+    };
+  }
 
   /** An error has a status of its own; it goes through as it is where it answers the request. */
   async function answered(
@@ -89,15 +102,5 @@ export function createStatelessLink(deps: {
         return { code: rpcCode.internalError, message: connectionFault(error, http.where, wasSent(error)) };
       }
     },
-  };
-}
-
-function headersOf(method: string, params: JsonObject): Record<string, string> {
-  const version = claimedVersion(params);
-  const name = params['name'] ?? params['uri'];
-  return {
-    ...(typeof version === 'string' && plain.test(version) ? { 'mcp-protocol-version': version } : {}),
-    ...(plain.test(method) ? { 'mcp-method': method } : {}),
-    ...(typeof name === 'string' ? { 'mcp-name': encodeHeaderValue(name) } : {}),
   };
 }

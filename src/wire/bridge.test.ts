@@ -3,72 +3,23 @@ import { createServer, type Server } from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { initialize, notice, openTestDoor, rpc, type TestDoor } from '../../test/support/agent-door.ts';
-import { silentLog } from '../../test/support/silent-log.ts';
+import { startBridge, type RunningBridge } from '../../test/support/running-bridge.ts';
 import { AppError } from '../kernel/errors.ts';
-import { runBridge } from './bridge.ts';
 import type { DaemonAddress } from './bridge-target.ts';
 
-interface Running {
-  say(...lines: string[]): void;
-  /** Everything said by the bridge so far. */
-  readonly heard: {
-    id?: unknown;
-    method?: string;
-    result?: unknown;
-    error?: { code: number; message: string };
-    params?: unknown;
-  }[];
-  readonly raw: string[];
-  answerTo(id: unknown): Promise<Running['heard'][number]>;
-  readonly input: PassThrough;
-  readonly output: PassThrough;
-  readonly done: Promise<void>;
-  readonly log: ReturnType<typeof silentLog>;
-}
-
 let door: TestDoor;
-let running: Running[];
+let running: RunningBridge[];
 
-function bridge(endpoint: DaemonAddress = { url: door.url.href }, token = 'token-kimi', drainMs = 100): Running {
-  const input = new PassThrough();
-  const output = new PassThrough();
-  const heard: Running['heard'] = [];
-  const raw: string[] = [];
-  let rest = '';
-  output.setEncoding('utf8');
-  output.on('data', (chunk: string) => {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      raw.push(line);
-      heard.push(JSON.parse(line) as Running['heard'][number]);
-    }
-  });
-  const log = silentLog();
-  const done = runBridge({ input, output, endpoint, token, log, drainMs });
-  const one: Running = {
-    say: (...lines) => void input.write(lines.map((line) => `${line}\n`).join('')),
-    heard,
-    raw,
-    answerTo: (id) =>
-      expect
-        .poll(() => heard.find((message) => message.id === id && message.method === undefined), { timeout: 5_000, interval: 10 })
-        .toBeDefined()
-        .then(() => heard.find((message) => message.id === id && message.method === undefined)!),
-    input,
-    output,
-    done,
-    log,
-  };
+function bridge(endpoint: DaemonAddress = { url: door.url.href }, token = 'token-kimi', drainMs = 100): RunningBridge {
+  const one = startBridge(endpoint, token, drainMs);
   running.push(one);
   return one;
 }
 
-async function connected(endpoint?: DaemonAddress): Promise<Running> {
+async function connected(endpoint?: DaemonAddress): Promise<RunningBridge> {
   const one = bridge(endpoint);
   one.say(initialize, notice('notifications/initialized'));
   await one.answerTo('init');

@@ -172,6 +172,13 @@ describe.each(peers)('%s', (_, connect) => {
       .toBeGreaterThan(0);
   });
 
+  test('[ERA-5] [ERA-9] a tool whose arguments are repeated in headers is listed and called like any other', async () => {
+    const inputSchema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
+    door.dispatch.listed = [JSON.stringify({ name: 'up__echo', inputSchema })];
+    expect(await peer.toolNames()).toEqual(['up__echo']);
+    expect(await peer.call('up__echo', { region: 'Zürich' })).toMatchObject({ content: [{ text: '{"region":"Zürich"}' }] });
+  });
+
   test('[TOOL-7] misuse is an error result, a broken upstream an error of its own', async () => {
     expect(await peer.call('nope', {})).toMatchObject({ isError: true, content: [{ text: "ERROR: Unknown tool 'nope'" }] });
     await expect(peer.call('up__fails', {})).rejects.toMatchObject({

@@ -116,7 +116,7 @@ test('[ERA-7] [DOOR-7] a list is private, walks its pages, and holds every defin
   expect(first.reply.result).toMatchObject({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' });
   expect(first.body).toContain(toolText('up__tool-99'));
   const second = await statelessAsk(door, 'tools/list', { cursor: first.reply.result?.['nextCursor'] });
-  expect((second.reply.result?.['tools'] as unknown[]).length).toBe(20);
+  expect(second.reply.result?.['tools']).toHaveLength(20);
   expect(second.reply.result).toMatchObject({ cacheScope: 'private' });
   const wrong = await statelessAsk(door, 'tools/list', { cursor: 'mine' });
   expect(wrong).toMatchObject({ status: 200, reply: { id: 1, error: { code: -32602 } } });
