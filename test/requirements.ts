@@ -150,6 +150,12 @@ export const requirements = {
   'NAME-8': '/mcp/upstreams/<name> serves one upstream under its own names with the same policy.',
 
   'LOAD-1': '20 agents with 1,000 calls each, mixed allow and ask: flat memory, no leaked child, the log verifies.',
+
+  'CONF-1': 'The conformance fixtures pass every check of the suite bare, so that what fails behind the gateway is the gateway’s.',
+  'CONF-2':
+    'With a fixture of each era behind `/mcp/upstreams/<name>` the server sets of 2025-11-25 and 2026-07-28 pass, but for what the baseline names.',
+  'CONF-3':
+    'The baseline only shrinks: an unlisted failure or warning, a line whose check passes, and a required scenario that checked nothing are refused.',
 } as const;
 
 export type RequirementId = keyof typeof requirements;
