@@ -12,7 +12,7 @@ import { createNoticeStream } from './notice-stream.ts';
 import { acceptedBy, bearerToken, isJson, scopeOf, single } from './request-head.ts';
 import { createReplySlot, jsonHeaders, type Accepted } from './reply-slot.ts';
 import type { Session } from './sessions.ts';
-import { isStateless, isStatelessHead, serveStateless } from './stateless-door.ts';
+import { isStatelessHead, serveStateless, standsAlone } from './stateless-door.ts';
 
 export interface AgentDoorDeps {
   readonly endpoint: McpEndpoint;
@@ -67,10 +67,10 @@ export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): 
       return refuse(reply, 415, why, [], noId(head));
     }
     return (body) => {
-      const message = parse(body, reply, noId(head));
+      const named = isStatelessHead(head, endpoint.stateless);
+      const message = parse(body, reply, named ? undefined : null);
       if (message === undefined) return;
-      if (isStateless(head, message, endpoint.stateless))
-        serveStateless(endpoint.stateless, { head, agent, scope, accepted }, message, reply);
+      if (standsAlone(message, named)) serveStateless(endpoint.stateless, { head, agent, scope, accepted }, message, reply);
       else if (message.kind === 'request' && message.method === 'initialize') initialize(message, reply, accepted, agent, scope);
       else receive(head, message, reply, accepted, agent, scope);
     };

@@ -18,15 +18,13 @@ export function isStatelessHead({ headers }: HttpHead, { versions }: StatelessSe
 }
 
 /**
- * Which era a message is of: one that claims a revision in `_meta` stands for itself. `initialize` without a claim begins a session
- * whatever the header says, as some clients always send their newest there.
+ * Which era a message is of: one that claims a revision in `_meta` stands for itself, and so does every other whose head `named` one.
+ * Only `initialize` without a claim begins a session whatever the head says, as some clients always send their newest there.
  */
-export function isStateless(head: HttpHead, message: Message, server: StatelessServer): boolean {
-  if (message.kind === 'request' || message.kind === 'notification') {
-    if (claimedVersion(message.params) !== undefined) return true;
-    if (message.method === 'initialize') return false;
-  }
-  return isStatelessHead(head, server);
+export function standsAlone(message: Message, named: boolean): boolean {
+  if (message.kind !== 'request' && message.kind !== 'notification') return named;
+  if (claimedVersion(message.params) !== undefined) return true;
+  return named && message.method !== 'initialize';
 }
 
 export function serveStateless(
