@@ -127,7 +127,7 @@ export async function openHouse({ policies, settings, seat = 'memory' }: HouseOp
         },
       };
       if (!seated && seat === 'memory') await takeSeat(line, operator);
-      if (!seated) await until(async () => (await standing(line)) !== 'none', 'the first policy is looked at');
+      if (!seated) await until(() => firstPolicySeen(line), 'the first policy is adopted or refused');
       seated = true;
       return running;
     },
@@ -148,8 +148,11 @@ async function takeSeat(line: DaemonClient, operator: TestOperator): Promise<voi
   await line.operate('operator.create', { publicKey: operator.publicKey, possession });
 }
 
-async function standing(line: DaemonClient): Promise<string> {
-  return ((await line.operate('policy.check', {})) as { state: string }).state;
+async function firstPolicySeen(line: DaemonClient): Promise<boolean> {
+  const { state } = (await line.operate('policy.check', {})) as { state: string };
+  if (state !== 'none') return true;
+  const { records } = (await line.operate('audit.query', { event: 'policy.refused' })) as { records: unknown[] };
+  return records.length > 0;
 }
 
 /** Prepares, signs and runs a decision of the operator. */
