@@ -36,12 +36,16 @@ function methods({ heard }: RunningBridge): (string | undefined)[] {
 }
 
 /** What stands in for a daemon: answers every POST with `status` and `body`, and keeps what it was sent. */
-async function stranger(status: number, body: string): Promise<{ url: string; seen: IncomingHttpHeaders[]; close(): void }> {
+async function stranger(
+  status: number,
+  body: string,
+  type = 'application/json',
+): Promise<{ url: string; seen: IncomingHttpHeaders[]; close(): void }> {
   const seen: IncomingHttpHeaders[] = [];
   const server: Server = createServer((request, response) => {
     seen.push(request.headers);
     request.resume();
-    response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+    response.writeHead(status, { 'content-type': type }).end(body);
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, seen, close: () => server.close() };
@@ -234,6 +238,41 @@ describe('subscriptions', () => {
     door.agents.known.delete('token-kimi');
     door.agents.ended('kimi');
     expect((await one.answerTo(id)).error?.message).toMatch(/SALLYPORT_TOKEN/);
+  });
+
+  test('[ERA-9] a daemon that is about to stop refuses it for now only', async () => {
+    const ack = (): string =>
+      `data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}}}\n\n`;
+    let turn = 0;
+    const daemon = createServer((request, response) => {
+      request.resume();
+      turn += 1;
+      if (turn === 2) {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end('{"jsonrpc":"2.0","id":"sub","error":{"code":-32603,"message":"stopping"}}');
+        return;
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      if (turn === 1) response.end(ack());
+      else response.write(ack());
+    });
+    await new Promise<void>((resolve) => void daemon.listen(0, '127.0.0.1', resolve));
+    const one = bridge({ url: `http://127.0.0.1:${(daemon.address() as AddressInfo).port}/mcp` });
+    one.say(statelessBody(id, 'subscriptions/listen', tools));
+    await expect
+      .poll(() => methods(one), { timeout: 5_000 })
+      .toEqual(['notifications/subscriptions/acknowledged', 'notifications/tools/list_changed']);
+    one.input.end();
+    await one.done;
+    daemon.close();
+  });
+
+  test('[ERA-9] one that breaks off before it is acknowledged is answered with an error', async () => {
+    const daemon = await stranger(200, ': nothing\n\n', 'text/event-stream');
+    const one = bridge({ url: daemon.url });
+    one.say(statelessBody(id, 'subscriptions/listen', tools));
+    expect((await one.answerTo(id)).error?.message).toMatch(/before the subscription was acknowledged/);
+    daemon.close();
   });
 
   test('[ERA-9] one that cannot be made is answered with the reason', async () => {

@@ -23,15 +23,18 @@ export async function keepSubscribed(deps: {
   const { id, post, onMessage, signal } = deps;
   let acknowledged = false;
 
-  /** True when the stream stood. */
-  async function listenOnce(incoming: IncomingMessage): Promise<boolean> {
+  /** `nothing`: the stream ended before it said anything that matters. */
+  async function listenOnce(incoming: IncomingMessage): Promise<'stood' | 'answered' | 'nothing'> {
     let stood = false;
+    let answered = false;
     try {
       await handOver(incoming, async (text) => {
         const message = messageIn(text);
         if (message?.['method'] !== 'notifications/subscriptions/acknowledged') {
           // The daemon ends it in good order when it stops; for the client it goes on. One to nothing is over at once.
-          if (message?.['id'] !== id || !stood) await onMessage(text);
+          const last = message?.['id'] === id;
+          if (last && !stood) answered = true;
+          if (!last || !stood) await onMessage(text);
           return;
         }
         const { notifications } = isObject(message['params']) ? message['params'] : {};
@@ -43,7 +46,8 @@ export async function keepSubscribed(deps: {
     } catch {
       // Broken off: the same as its end.
     }
-    return stood;
+    if (stood) return 'stood';
+    return answered ? 'answered' : 'nothing';
   }
 
   let pauseMs = firstPauseMs;
@@ -52,9 +56,15 @@ export async function keepSubscribed(deps: {
       if (!acknowledged) throw error;
     });
     if (incoming !== undefined) {
-      if (!isEventStream(incoming)) return incoming;
-      if (await listenOnce(incoming)) pauseMs = firstPauseMs;
-      else return undefined;
+      const status = incoming.statusCode ?? 0;
+      if (isEventStream(incoming)) {
+        const outcome = await listenOnce(incoming);
+        if (outcome === 'answered') return undefined;
+        if (outcome === 'stood') pauseMs = firstPauseMs;
+        else if (!acknowledged) throw new Error('the stream ended before the subscription was acknowledged');
+      } else if (!acknowledged || (status >= 400 && status < 500)) return incoming;
+      // What was given once is refused for now only: the daemon stops, or has no room.
+      else incoming.resume();
     }
     await pause(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
