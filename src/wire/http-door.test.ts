@@ -74,6 +74,15 @@ describe('who is meant', () => {
     expect(refusals).toEqual([{ reason: 'wrong_origin', origin }]);
   });
 
+  test('[DOOR-3] the door’s own Origin passes under the name it is addressed by, and under no other', async () => {
+    const [one, other] = [`127.0.0.1:${door.port}`, `localhost:${door.port}`];
+    expect((await ask(url(), { headers: { host: one, origin: `http://${one}` }, body: '{}' })).status).toBe(200);
+    expect((await ask(url(), { headers: { host: one, origin: `http://${other}` }, body: '{}' })).status).toBe(403);
+    expect((await ask(url(), { headers: { host: one, origin: `https://${one}` }, body: '{}' })).status).toBe(403);
+    expect((await ask(url(), { headers: { host: one, origin: 'http://127.0.0.1' }, body: '{}' })).status).toBe(403);
+    expect((await ask(url(), { headers: { host: 'evil.example', origin: 'http://evil.example' }, body: '{}' })).status).toBe(403);
+  });
+
   test('[DOOR-3] the Origin configured passes, and no CORS header is ever sent', async () => {
     const { status, headers } = await ask(url(), { headers: { origin: 'https://console.example' }, body: '{}' });
     expect(status).toBe(200);
