@@ -36,8 +36,8 @@ export interface GatewayHouse {
   readonly operator: TestOperator;
   /** The disk, which can be full or deaf. */
   readonly files: FaultyFiles;
-  /** A new agent with a name of its own, so that tests can share a house. */
-  agent(name: string): Promise<HouseAgent>;
+  /** A new agent, so that tests can share a house; `kimi-1`, `kimi-2` … unless named. */
+  agent(name?: string): Promise<HouseAgent>;
   /** Runs an operation as somebody on the local socket. */
   local(operation: string, input?: object): Promise<unknown>;
   prepare(operation: string, input?: object): Promise<Statement>;
@@ -45,6 +45,10 @@ export interface GatewayHouse {
   decide(operation: string, input?: object, statement?: Statement): Promise<unknown>;
   /** Puts another text in force, signed. */
   adopt(policies: string): Promise<void>;
+  approve(id: string, more?: object): Promise<unknown>;
+  deny(id: string, reason?: string): Promise<unknown>;
+  /** What waits for a person, of one agent. */
+  open(agent: HouseAgent): Promise<readonly { readonly approval_id: string; readonly [field: string]: unknown }[]>;
   records(event?: AuditEvent): Promise<AuditRecord[]>;
   /** Every byte of the record's folder as one text. */
   recordText(): string;
@@ -64,8 +68,13 @@ export async function openGatewayHouse({ policies, upstreams = {}, clock = creat
   const cleanup = createCleanup();
   cleanup.add(async () => rmSync(home, { recursive: true, force: true }));
   const files = createFaultyFiles();
+  const watch = files.watch.bind(files);
+  let adopting = false;
+  // A text that is about to be signed must not be taken for an unsigned edit on the way.
+  files.watch = (path, changed) => watch(path, () => (adopting ? undefined : changed()));
   const operator = createTestOperator();
   const storage = join(home, 'state.db');
+  let agents = 0;
   const { dispatch, fleet, installation } = await openSlices({
     settings: {
       home,
@@ -116,7 +125,7 @@ export async function openGatewayHouse({ policies, upstreams = {}, clock = creat
     dispatch,
     operator,
     files,
-    async agent(name) {
+    async agent(name = `kimi-${(agents += 1)}`) {
       await decide('agents.add', { name });
       return houseAgent(dispatch, { kind: 'agent', agent: name, session: `session-of-${name}` });
     },
@@ -124,8 +133,19 @@ export async function openGatewayHouse({ policies, upstreams = {}, clock = creat
     prepare,
     decide,
     async adopt(text) {
-      writeFileSync(policyPath, text);
-      await decide('policy.adopt');
+      adopting = true;
+      try {
+        writeFileSync(policyPath, text);
+        await decide('policy.adopt');
+      } finally {
+        adopting = false;
+      }
+    },
+    approve: (id, more = {}) => decide('approvals.approve', { id, ...more }),
+    deny: (id, reason = '') => decide('approvals.deny', { id, reason }),
+    async open({ caller }) {
+      const rows = (await operate('approvals.list')) as { approval_id: string; agent: string }[];
+      return rows.filter(({ agent }) => agent === caller.agent);
     },
     records,
     recordText: () => textOf(join(home, 'audit')),

@@ -17,6 +17,8 @@ export interface HouseAgent {
   reads(name: string, args?: JsonObject, more?: Partial<ToolCall>): Promise<ToolText>;
   /** An own tool's answer, taken apart again. */
   json(name: string, args?: JsonObject, more?: Partial<ToolCall>): Promise<JsonObject>;
+  /** Asks for a capability that a person has to give: the id of the approval that is open then. */
+  ask(capability: string, more?: JsonObject): Promise<string>;
   toolNames(scope?: ToolScope): string[];
 }
 
@@ -47,6 +49,8 @@ export function houseAgent(dispatch: Dispatch, caller: AgentCaller): HouseAgent 
     throw new Error(`an upstream answered ${name}`);
   };
 
+  const json: HouseAgent['json'] = async (name, args, more) => JSON.parse((await reads(name, args, more)).text) as JsonObject;
+
   return {
     caller,
     call,
@@ -57,8 +61,11 @@ export function houseAgent(dispatch: Dispatch, caller: AgentCaller): HouseAgent 
       if (answer.kind !== 'upstream') throw new Error(`${name} answered ${JSON.stringify(answer)}`);
       return (JSON.parse(answer.result) as { content: { text: string }[] }).content[0]?.text ?? '';
     },
-    async json(name, args, more) {
-      return JSON.parse((await reads(name, args, more)).text) as JsonObject;
+    json,
+    async ask(capability, more = {}) {
+      const { approval_id: id } = await json('scopegate_request_capability', { capability, reason: 'to get on', ...more });
+      if (typeof id !== 'string') throw new Error(`no person is asked about ${capability}`);
+      return id;
     },
     toolNames: (scope = { kind: 'all' }) =>
       dispatch.tools(caller, scope).map((text) => (JSON.parse(text) as { name: string }).name),

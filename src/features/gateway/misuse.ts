@@ -48,7 +48,7 @@ function unknown(keys: readonly string[], operation: Operation, known: readonly 
 function isMissing(issue: Issue, input: unknown): boolean {
   const value = issue.path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], input);
   if (value === undefined) return true;
-  return issue.code === 'too_small' && issue.origin === 'string' && Number(issue.minimum) === 1 && String(value).trim() === '';
+  return issue.code === 'too_small' && typeof value === 'string' && Number(issue.minimum) === 1 && value.trim() === '';
 }
 
 function fieldsOf({ input }: Operation): Fields {

@@ -58,7 +58,8 @@ export function requestCapability(deps: RequestDeps) {
 
   function denied(agent: string, capability: string, verdict: Extract<Verdict, { effect: 'deny' }>): Output {
     if (verdict.code === 'invalid_capability') throw new AppError('invalid', 'gateway.misuse', verdict.reason);
-    audit.appendQuietly({
+    // Each one: requests are rate limited, so nobody can hide a denial behind a flood of others.
+    audit.append({
       event: 'capability.denied',
       actor: `agent:${agent}`,
       facts: { code: verdict.code },
