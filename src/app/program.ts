@@ -45,7 +45,10 @@ export async function runProgram(program: Program): Promise<void> {
     now: () => Date.now(),
   };
   const argv = program.argv[0] === '--version' ? ['version', ...program.argv.slice(1)] : program.argv;
+  // The timers and watchers behind the ports keep no process alive, and a start or a stop may wait for nothing else.
+  const alive = setInterval(() => undefined, 60_000);
   const code = await runCommandLine(argv, programCommands(program, home), cli, reportUnexpected);
+  clearInterval(alive);
   person?.release();
   // What was written must have left before the process does; the callback also comes for a pipe that nobody reads any more.
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

@@ -144,6 +144,16 @@ test.each<[string, (text: string, folder: string) => string]>([
   expect(existsSync(`${house.folder}/pwned`)).toBe(false);
 });
 
+test('[POL-8] a policy narrowed while the daemon is down is in force at the next start', async () => {
+  const { house, daemon, token } = await scene();
+  await daemon.stop();
+  writeFileSync(house.path('policies.yaml'), policies.replace('{echo,flip,target}', 'target'));
+  const again = await house.up();
+  expect(await again.line.operate('policy.check', {})).toMatchObject({ state: 'in_force' });
+  expect(await callOnce(again, token, 'fix__echo', { message: 'x' })).toMatch(/not granted/);
+  expect(await recorded(again, 'policy.narrowed')).toHaveLength(1);
+});
+
 test('[SEC-1] more tools than were accepted to be exposed are not', async () => {
   const house = await openHouse({ policies });
   const daemon = await house.up();
