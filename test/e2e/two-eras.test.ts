@@ -26,7 +26,7 @@ test('[ERA-1] [ERA-2] [DOOR-12] a session and a stateless client see one list, m
   const url = new URL(daemon.agent_url);
 
   const session = new SessionClient({ name: 'old', version: '1' });
-  await session.connect(new SessionHttp(url, { requestInit }) as Parameters<SessionClient['connect']>[0]);
+  await session.connect(new SessionHttp(url, { requestInit }));
   const stateless = new StatelessClient({ name: 'new', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   await stateless.connect(new StatelessHttp(url, { requestInit }));
   onTestFinished(async () => {
@@ -58,7 +58,7 @@ test('[ERA-1] [ERA-2] [DOOR-12] a session and a stateless client see one list, m
     { name: 'up__params', _meta: envelope({ traceparent: '00-1' }) },
     { token },
   );
-  const [content] = forwarded.reply.result?.['content'] as { text: string }[];
+  const [content] = (forwarded.reply.result?.['content'] ?? []) as { text: string }[];
   expect(JSON.parse(content?.text ?? '')).toEqual({ name: 'params', _meta: { traceparent: '00-1' } });
 
   const stream = await statelessStream(
