@@ -6,12 +6,13 @@ import type { Digest } from '../../kernel/ports.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { hasDuplicateKeys, objectMembers } from '../../lib/json-text.ts';
 import type { CatalogTool } from './model.ts';
+import { cautionsOf, definitionBounds, inputProblem, nestingProblem, outputProblem } from './schema-checks.ts';
 
 export interface Definition {
   readonly tool: string;
   /** Hex SHA-256 over the RFC 8785 form of the whole definition, unknown fields included. */
   readonly hash: string;
-  /** The upstream's bytes. */
+  /** The upstream's bytes; of one beyond the bounds the name alone. */
   readonly text: string;
   /** Why it can never be served, for a person. */
   readonly unusable?: string;
@@ -25,17 +26,30 @@ const longestName = 256;
 export function readDefinition(text: string, digest: Digest): Definition | undefined {
   const value = JSON.parse(text) as Json;
   if (!isObject(value) || typeof value['name'] !== 'string' || value['name'].length > longestName) return undefined;
-  const unusable = problemOf(text, value, value['name']);
-  const hash = hex(digest.sha256(unusable === undefined ? canonicalJson(value) : text));
-  return { tool: value['name'], hash, text, ...(unusable === undefined ? {} : { unusable }) };
+  const tool = value['name'];
+  const excess = excessOf(text, value);
+  if (excess !== undefined) return { tool, hash: hashOf(text), text: JSON.stringify({ name: tool }), unusable: excess };
+  const unusable = problemOf(text, value, tool);
+  if (unusable !== undefined) return { tool, hash: hashOf(text), text, unusable };
+  return { tool, hash: hashOf(canonicalJson(value)), text };
+
+  function hashOf(whole: string): string {
+    return hex(digest.sha256(whole));
+  }
+}
+
+/** Nobody can read it, and what would compare or show it must not have to. */
+function excessOf(text: string, value: Json): string | undefined {
+  if (text.length > definitionBounds.chars)
+    return `it has ${text.length} characters, and more than ${definitionBounds.chars} are too many`;
+  return nestingProblem(value);
 }
 
 function problemOf(text: string, value: JsonObject, name: string): string | undefined {
   if (!toolName.test(name)) return 'its name has characters that no capability can name';
   const { inputSchema, outputSchema, annotations } = value;
-  if (!isObject(inputSchema) || inputSchema['type'] !== 'object')
-    return 'its inputSchema is no schema of type object, and models refuse whole lists for that';
-  if (outputSchema !== undefined && !isObject(outputSchema)) return 'its outputSchema is no object';
+  const problem = inputProblem(inputSchema) ?? outputProblem(outputSchema);
+  if (problem !== undefined) return problem;
   if (annotations !== undefined && !isObject(annotations)) return 'its annotations are no object';
   if (!text.isWellFormed()) return 'it holds half of a surrogate pair';
   if (hasDuplicateKeys(text)) return 'a key appears twice in it, so two readers could see two definitions';
@@ -43,8 +57,18 @@ function problemOf(text: string, value: JsonObject, name: string): string | unde
 }
 
 /** Only for usable definitions. */
-export function catalogTool(upstream: string, { tool, hash, text }: Definition): CatalogTool {
-  return { upstream, tool, capability: `${upstream}:call:${tool}`, definition: text, hash, annotations: annotationsOf(text) };
+export function catalogTool(upstream: string, { tool, hash, text }: Pick<Definition, 'tool' | 'hash' | 'text'>): CatalogTool {
+  const value = JSON.parse(text) as JsonObject;
+  const warnings = cautionsOf(value);
+  return {
+    upstream,
+    tool,
+    capability: `${upstream}:call:${tool}`,
+    definition: text,
+    hash,
+    annotations: annotationsOf(value),
+    warnings,
+  };
 }
 
 /** A usable definition under another name; every other byte unchanged. */
@@ -53,9 +77,8 @@ export function listedAs(text: string, name: string): string {
   return span === undefined ? text : `${text.slice(0, span.start)}${JSON.stringify(name)}${text.slice(span.end)}`;
 }
 
-function annotationsOf(text: string): ToolAnnotations {
-  const { annotations } = JSON.parse(text) as { annotations?: Record<string, Json> };
-  const { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations ?? {};
+function annotationsOf({ annotations }: JsonObject): ToolAnnotations {
+  const { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = isObject(annotations) ? annotations : {};
   return {
     ...(typeof title === 'string' && { title }),
     ...(typeof readOnlyHint === 'boolean' && { readOnlyHint }),

@@ -109,6 +109,7 @@ export async function openPinnedTools(deps: PinnedToolsDeps): Promise<PinnedTool
     pinned = true;
     for (const pin of usable) pins.set(pin.tool, { tool: pin.tool, hash: pin.hash, text: pin.text });
     quarantined = new Map(bad.map((definition) => [definition.tool, definition]));
+    if (bad.length > 0) log.warn('tools are left out, as no client could take them', { upstream: key.upstream, count: bad.length });
     serve(usable.map(({ tool }) => tool));
   }
 
@@ -223,6 +224,6 @@ function moved(upstream: string, tool: string): AppError {
 
 function hopeless(upstream: string, tool: string, why: string): AppError {
   return new AppError('invalid', 'fleet.quarantined', `'${tool}' of '${upstream}' cannot be served: ${why}.`, {
-    hint: 'Only its authors can mend this; leave it out with exposeTools.',
+    hint: 'Nobody can accept it: only its authors can mend it.',
   });
 }

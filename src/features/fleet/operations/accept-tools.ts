@@ -31,10 +31,7 @@ export function acceptToolsOperation({ fleet }: FleetOperationDeps) {
     const found = all ? waiting.filter(({ unusable }) => unusable === undefined) : waiting.filter((review) => review.tool === tool);
     const unusable = found.find((review) => review.unusable !== undefined)?.unusable;
     if (unusable !== undefined)
-      throw badSpec(
-        `'${tool ?? ''}' cannot be served: ${unusable}.`,
-        'Only its authors can mend this; leave it out with exposeTools.',
-      );
+      throw badSpec(`'${tool ?? ''}' cannot be served: ${unusable}.`, 'Nobody can accept it: only its authors can mend it.');
     if (found.length === 0) throw badSpec('Nothing of that name waits to be accepted.', `See: sallyport tools review ${upstream}`);
     return found;
   }
