@@ -67,6 +67,34 @@ export const requirements = {
   'FLEET-11': 'A call to an upstream in backoff tries at once when its retry time has come; a recovered upstream is used again.',
   'FLEET-12': 'A call has a deadline with and without progress; the upstream is told of the cancellation.',
 
+  'HTTPUP-1':
+    'An upstream over Streamable HTTP is initialized, its session and revision named in every request, and ended with DELETE.',
+  'HTTPUP-2':
+    'Results come back byte for byte, as JSON or as events, progress in the order of its arrival before the result; what is too big is refused.',
+  'HTTPUP-3': 'A call over HTTP has a deadline and can be cancelled; the upstream is told, and the connection is closed.',
+  'HTTPUP-4':
+    'A connection that breaks leaves the outcome unknown; a call is never made twice, and a stream with positions is resumed.',
+  'HTTPUP-5': 'A lost session is recognized whatever words the upstream has for it, and never mistaken for the error of a tool.',
+  'HTTPUP-6':
+    'An upstream that is unreachable, busy, failing, redirecting, no MCP server or in want of a login is told as exactly that.',
+  'HTTPUP-7':
+    'Notices of an upstream over HTTP are heard, over connections that break; an upstream without such a stream is served.',
+  'HTTPUP-8': 'The dialect of an upstream over HTTP is found out once, and again when it changed.',
+  'HTTPUP-9': 'The HTTP+SSE transport of 2024-11-05 is spoken where nothing newer is, within one origin.',
+  'HTTPUP-10': 'An upstream of 2026-07-28 gets envelope, headers and mirrored arguments as that revision wants them.',
+  'HTTPUP-11': 'What an upstream asks back reaches callers of 2026-07-28 untouched and is an error for those of 2025.',
+  'HTTPUP-12':
+    'Each agent session has an upstream session of its own where the upstream keeps state, initialized once and ended with it.',
+  'HTTPUP-13': 'The number of upstream sessions is bounded; beyond it the error names the capacity and nobody else is hurt.',
+  'HTTPUP-14': 'Looking at an upstream, however often, opens no further session.',
+  'HTTPUP-15':
+    'An upstream over HTTP that restarts is called again without a second execution, and held to the accepted definitions first.',
+  'HTTPUP-16': 'An upstream over HTTP that is down is told as down, tried again, and used as soon as it is back.',
+  'HTTPUP-17': 'An upstream that refuses the login is left alone until a person says so.',
+  'HTTPUP-18': 'Adding an upstream over HTTP shows URL, origin and digest; another URL is another decision.',
+  'HTTPUP-19': 'URLs and headers that hold secrets, lead elsewhere or give up encryption unasked are refused in words.',
+  'HTTPUP-20': 'A stock MCP server over Streamable HTTP works end to end.',
+
   'POL-1': 'Coverage is language inclusion and denial is non-empty intersection, proved against brute force.',
   'POL-2': 'Metacharacters, alternatives, control, bidi, zero-width and non-NFC text in a request are refused.',
   'POL-3': 'Every row of W2 (glob injection, deny evasion) is refused.',

@@ -33,6 +33,7 @@ import { createFiles } from '../platform/files.ts';
 import { createSpawner } from '../platform/process.ts';
 import { findProgram } from '../platform/program-path.ts';
 import { createUpstreamConnector } from '../platform/upstream.ts';
+import { createHttpConnector } from '../platform/upstream-http.ts';
 import { allOperations } from './catalog.ts';
 import type { Settings } from './config.ts';
 import type { Cleanup } from './cleanup.ts';
@@ -114,7 +115,10 @@ export async function openSlices({ settings, log, agentUrl, cleanup, onLost, out
   const spawner = await createSpawner({ runFolder: join(home, 'run'), log });
   cleanup.add(() => spawner.close());
   await spawner.sweep();
-  const connector = createUpstreamConnector({ spawner, clock, log, client: { name: 'sallyport', version: programVersion() } });
+  const client = { name: 'sallyport', version: programVersion() };
+  const connector = createUpstreamConnector({ spawner, clock, log, client });
+  const http = createHttpConnector({ clock, client });
+  cleanup.add(async () => http.close());
   const { environment } = settings;
   const settingsPath = join(home, 'sallyport.yaml');
   const fleet = await createFleet({
@@ -123,6 +127,7 @@ export async function openSlices({ settings, log, agentUrl, cleanup, onLost, out
     files,
     settingsPath,
     connector,
+    http,
     findProgram,
     clock,
     entropy,

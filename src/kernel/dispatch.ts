@@ -77,6 +77,8 @@ export interface Dispatch {
   prepare(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<Statement>;
   /** Calls back when an agent's tool list may have changed (catalog, pins, policy). */
   onToolsChanged(listener: () => void): Unsubscribe;
+  /** An agent's session is over: what upstreams keep for it is ended as well. */
+  sessionEnded(session: string): void;
   /** A door refused somebody (unknown token, wrong Host or Origin); recorded, rate limited by the audit slice. */
   refused(door: 'agent' | 'human' | 'local', reason: string, facts: JsonObject): void;
 }

@@ -104,6 +104,20 @@ export type UpstreamReply =
   | { readonly kind: 'result'; readonly json: string; readonly value: JsonObject }
   | { readonly kind: 'error'; readonly json: string; readonly code: number };
 
+/** What the caller of a request said of itself; shown to upstreams that are told so with every request (2026-07-28). */
+export interface UpstreamClient {
+  readonly capabilities: JsonObject;
+  readonly info: JsonObject | undefined;
+}
+
+/** The tool a request calls, for transports that repeat parts of the body in headers. */
+export interface UpstreamSubject {
+  readonly name: string;
+  readonly args: JsonObject | undefined;
+  /** The accepted definition as JSON text. */
+  readonly definition: string;
+}
+
 export interface UpstreamRequestOptions {
   /** Aborting sends `notifications/cancelled` under the upstream's own id and rejects with `fleet.cancelled`. */
   readonly signal: AbortSignal;
@@ -111,23 +125,63 @@ export interface UpstreamRequestOptions {
   readonly timeoutMs: number;
   /** Asks the upstream for progress; notices arrive in the order of the frames, also within one chunk. */
   readonly onProgress?: (note: JsonObject) => void;
+  readonly subject?: UpstreamSubject;
+  /** Absent: a caller of a 2025 revision, or the gateway itself. */
+  readonly client?: UpstreamClient;
 }
 
-/** An initialized MCP session with one upstream. */
+/** How a connection ended. `lost`: the upstream forgot the session, in its own words or ours; nobody failed. */
+export interface UpstreamEnd extends ChildExit {
+  /** Bounded; empty where there is no stderr. */
+  readonly stderrTail: string;
+  readonly lost?: string;
+}
+
+/** An MCP session with one upstream, or what stands for it where the upstream keeps none. */
 export interface UpstreamConnection {
-  readonly pid: number;
+  /** Of the child, where there is one. */
+  readonly pid?: number;
+  /** The upstream keeps state for this session, so that every agent session needs a connection of its own. */
+  readonly perSession?: boolean;
   readonly protocolVersion: string;
   readonly capabilities: JsonObject;
   readonly serverInfo: JsonObject;
-  /** `params` is JSON text of an object, without a progress token. Rejects with `fleet.exited` when the connection ends first. */
+  /**
+   * `params` is JSON text of an object, without a progress token. Rejects with `fleet.exited` when the connection ends first, with
+   * `fleet.session_lost` when the upstream no longer knows the session and so did nothing.
+   */
   request(method: string, params: string | undefined, options: UpstreamRequestOptions): Promise<UpstreamReply>;
   onNotification(listener: (method: string, params: JsonObject | undefined) => void): void;
-  /** Resolves once, when the child has exited; `stderrTail` is bounded. */
-  readonly closed: Promise<ChildExit & { readonly stderrTail: string }>;
+  /** Resolves once, when the connection is of no further use. */
+  readonly closed: Promise<UpstreamEnd>;
   close(graceMs: number): Promise<void>;
+}
+
+export interface UpstreamOpening {
+  readonly startTimeoutMs: number;
+  readonly signal: AbortSignal;
 }
 
 export interface UpstreamConnector {
   /** Spawns and initializes within `startTimeoutMs`, or stops the whole process group and rejects with `fleet.start_failed` and the stderr tail. */
-  open(spec: ChildSpec, options: { readonly startTimeoutMs: number; readonly signal: AbortSignal }): Promise<UpstreamConnection>;
+  open(spec: ChildSpec, options: UpstreamOpening): Promise<UpstreamConnection>;
+}
+
+export interface HttpTarget {
+  /** An absolute http or https URL without user info or fragment. */
+  readonly url: string;
+  /** Fixed headers, by their names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What an upstream turned out to speak is remembered under this key. */
+  readonly key: string;
+}
+
+export interface HttpConnector {
+  /**
+   * Finds out what the upstream speaks and begins a session within `startTimeoutMs`. With `listens`, its notices are waited for as well.
+   * Rejects with `fleet.start_failed`, `fleet.unreachable`, `fleet.auth_broken` or `fleet.refused`.
+   */
+  open(target: HttpTarget, options: UpstreamOpening & { readonly listens: boolean }): Promise<UpstreamConnection>;
+  /** Closes connections that are kept for further requests. */
+  close(): void;
 }

@@ -204,7 +204,7 @@ describe('an open upstream', () => {
 
   test('[FLEET-5] closing it takes its children along', async () => {
     const connection = await open(fixtureCommand('grandchild'));
-    const family = familyOf(connection.pid, processTable());
+    const family = familyOf(connection.pid ?? 0, processTable());
     expect(family).toHaveLength(2);
     await connection.close(200);
     const table = processTable();

@@ -12,8 +12,8 @@ const maxPending = 4_096;
 const maxMethodShown = 64;
 
 export interface PeerOptions {
-  /** Queues one line; throws when the channel is closed or too far behind. */
-  readonly send: (line: string) => void;
+  /** Queues one line; throws when the channel is closed or too far behind. `id` is that of a request which waits for its answer. */
+  readonly send: (line: string, id?: number) => void;
   readonly clock: Clock;
   readonly onNotification: (method: string, params: JsonObject | undefined) => void;
   /** The other side broke the protocol for good; the owner ends the channel. Called once. */
@@ -39,6 +39,10 @@ export interface Peer {
   receive(line: string): void;
   /** A line the framing had to drop. */
   dropped(): void;
+  /** The request with this id will have no answer; nothing happens when it is settled already. */
+  fail(id: number, error: AppError): void;
+  /** Does the request with this id still wait? */
+  waits(id: number): boolean;
   /** The channel is gone: everything in flight, and everything asked later, fails with this error. */
   end(error: AppError): void;
   counts(): PeerCounts;
@@ -128,7 +132,7 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
       };
       const body = onProgress === undefined ? params : withProgressToken(params, id);
       try {
-        send(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${body === undefined ? '' : `,"params":${body}`}}`);
+        send(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${body === undefined ? '' : `,"params":${body}`}}`, id);
       } catch (error) {
         return reject(error);
       }
@@ -222,6 +226,8 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
       }
     },
     dropped: garbage,
+    fail: (id, error) => take(id)?.reject(error),
+    waits: (id) => pending.has(id),
     end,
     counts: () => ({ ...counts }),
   };

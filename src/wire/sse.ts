@@ -1,5 +1,5 @@
 // Server-sent events (WHATWG HTML §9.2): one message per event, written whole and read from chunks cut anywhere.
-// Knows nothing of what an event says; ids and retry times are not used, because no stream of ours can be resumed.
+// Knows nothing of what an event says. Our own streams have no ids, because none of them can be resumed; those of upstreams may.
 
 /** A comment: keeps proxies from closing a quiet stream and shows us a peer that is gone. */
 export const keepAliveEvent = ': keep-alive\n\n';
@@ -14,11 +14,23 @@ export interface EventReader {
   push(chunk: Uint8Array): void;
 }
 
+export interface EventReaderOptions {
+  /** UTF-16 units of one event. */
+  readonly maxLength: number;
+  readonly onData: (data: string) => void;
+  /** Events of another type than `message`. */
+  readonly onOther?: (type: string, data: string) => void;
+  /** Where the stream can be resumed from now on; called before the event that carries the id, which may have no data. */
+  readonly onPosition?: (id: string) => void;
+  /** How many milliseconds to wait before the stream is opened again. */
+  readonly onRetry?: (ms: number) => void;
+}
+
 /**
- * Calls `onData` once per event of type `message`, in order. An event longer than `maxLength` UTF-16 units, or bytes that are not
- * UTF-8, make `push` throw a RangeError or TypeError: the stream cannot be trusted any further.
+ * Calls `onData` once per event of type `message`, in order. An event longer than `maxLength`, or bytes that are not UTF-8, make `push`
+ * throw a RangeError or TypeError: the stream cannot be trusted any further.
  */
-export function createEventReader(options: { readonly maxLength: number; readonly onData: (data: string) => void }): EventReader {
+export function createEventReader(options: EventReaderOptions): EventReader {
   const { maxLength, onData } = options;
   // Drops a byte order mark, as the format says.
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -26,6 +38,7 @@ export function createEventReader(options: { readonly maxLength: number; readonl
   let held = 0;
   let data: string[] = [];
   let type = '';
+  let id: string | undefined;
   let afterReturn = false;
 
   function hold(length: number): void {
@@ -40,6 +53,8 @@ export function createEventReader(options: { readonly maxLength: number; readonl
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (name === 'data') data.push(value);
     else if (name === 'event') type = value;
+    else if (name === 'id' && !value.includes('\0')) id = value;
+    else if (name === 'retry' && /^\d{1,9}$/.test(value)) options.onRetry?.(Number(value));
   }
 
   function endLine(line: string): void {
@@ -47,12 +62,17 @@ export function createEventReader(options: { readonly maxLength: number; readonl
       field(line);
       return;
     }
-    const text = data.length > 0 && (type === '' || type === 'message') ? data.join('\n') : '';
+    const text = data.join('\n');
+    const kind = type;
     data = [];
     type = '';
     held = 0;
+    if (id !== undefined) options.onPosition?.(id);
+    id = undefined;
     // An event without data is a mere sign of life.
-    if (text !== '') onData(text);
+    if (text === '') return;
+    if (kind === '' || kind === 'message') onData(text);
+    else options.onOther?.(kind, text);
   }
 
   return {

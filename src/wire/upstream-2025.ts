@@ -15,11 +15,11 @@ export interface Handshake {
   readonly serverInfo: JsonObject;
 }
 
-/** Throws `fleet.protocol` when the answer is no initialize result or an unknown revision; else as `Peer.request` does. */
+/** `agreed` runs when the revision is settled, before anything else is sent. Throws `fleet.protocol` when the answer is no initialize result or an unknown revision; else as `Peer.request` does. */
 export async function initialize(
   peer: Peer,
   client: { readonly name: string; readonly version: string },
-  options: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  options: { readonly signal: AbortSignal; readonly timeoutMs: number; readonly agreed?: (protocolVersion: string) => void },
 ): Promise<Handshake> {
   const params = JSON.stringify({ protocolVersion: offered, capabilities: {}, clientInfo: client });
   const reply = await peer.request('initialize', params, options);
@@ -28,6 +28,7 @@ export async function initialize(
   if (typeof protocolVersion !== 'string' || !accepted.includes(protocolVersion)) {
     throw refusal(`The upstream speaks MCP ${shown(protocolVersion)}; this gateway speaks ${accepted.join(', ')}.`);
   }
+  options.agreed?.(protocolVersion);
   peer.notify('notifications/initialized');
   return { protocolVersion, capabilities: objectOr(capabilities), serverInfo: objectOr(serverInfo) };
 }

@@ -13,6 +13,8 @@ export interface FakeDispatch extends Dispatch {
   readonly refusals: { readonly door: string; readonly reason: string; readonly facts: JsonObject }[];
   /** Ids of calls (their `n` argument) whose signal was aborted. */
   readonly cancelled: unknown[];
+  /** Sessions that were said to be over. */
+  readonly ended: string[];
   listed: readonly string[];
   readonly tools_: Map<string, FakeTool>;
   change(): void;
@@ -45,6 +47,7 @@ export function createFakeDispatch(): FakeDispatch {
     calls: [],
     refusals: [],
     cancelled: [],
+    ended: [],
     listed: ['scopegate_can_i', 'up__echo', 'up__hangs', 'up__progress'].map(toolText),
     tools_: tools,
     operations: [],
@@ -62,6 +65,7 @@ export function createFakeDispatch(): FakeDispatch {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    sessionEnded: (session) => void fake.ended.push(session),
     refused: (door, reason, facts) => void fake.refusals.push({ door, reason, facts }),
     change() {
       for (const listener of listeners) listener();

@@ -9,6 +9,7 @@ import { fleetMigrations } from '../../src/features/fleet/store.ts';
 import type { Database } from '../../src/kernel/database.ts';
 import type { AppError } from '../../src/kernel/errors.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import type { UpstreamClient } from '../../src/kernel/ports.ts';
 import type { OperationContext } from '../../src/kernel/operation.ts';
 import { createClock } from '../../src/platform/clock.ts';
 import { createDigest, createEntropy } from '../../src/platform/crypto.ts';
@@ -17,6 +18,7 @@ import { createSpawner } from '../../src/platform/process.ts';
 import { findProgram } from '../../src/platform/program-path.ts';
 import { createSqliteDatabase } from '../../src/platform/sqlite.ts';
 import { createUpstreamConnector } from '../../src/platform/upstream.ts';
+import { createHttpConnector } from '../../src/platform/upstream-http.ts';
 import { fixtureCommand } from './fixture-upstream.ts';
 import { createPlainAudit, type PlainAudit } from './plain-audit.ts';
 import { silentLog } from './silent-log.ts';
@@ -72,7 +74,9 @@ export async function fleetHome(text = ''): Promise<FleetHome> {
     writeSettings: (changed) => writeFileSync(settingsPath, changed),
     async open(more = {}) {
       const spawner = await createSpawner({ runFolder: join(folder, 'run'), log });
-      const connector = createUpstreamConnector({ spawner, clock, log, client: { name: 'test', version: '0' } });
+      const client = { name: 'test', version: '0' };
+      const connector = createUpstreamConnector({ spawner, clock, log, client });
+      const http = createHttpConnector({ clock, client });
       const environment = { PATH: process.env['PATH'], HOME: folder };
       const [digest, entropy, files] = [createDigest(), createEntropy(), createFiles()];
       const fleet = await createFleet({
@@ -81,6 +85,7 @@ export async function fleetHome(text = ''): Promise<FleetHome> {
         files,
         settingsPath,
         connector,
+        http,
         findProgram,
         clock,
         entropy,
@@ -92,6 +97,7 @@ export async function fleetHome(text = ''): Promise<FleetHome> {
       const close = async (): Promise<void> => {
         await fleet.close();
         await spawner.close();
+        http.close();
       };
       onTestFinished(close);
       return { ...fleet, close };
@@ -113,12 +119,13 @@ export function callTool(
   upstream: string,
   tool: string,
   args: JsonObject = {},
-  more: { signal?: AbortSignal; onProgress?: (note: JsonObject) => void } = {},
+  more: { signal?: AbortSignal; onProgress?: (note: JsonObject) => void; session?: string; client?: UpstreamClient } = {},
 ) {
   const found = fleet.resolve(upstream, tool);
   if (found.kind !== 'tool') return Promise.reject(new Error(`${upstream}__${tool} is ${found.kind}`));
   const signal = more.signal ?? new AbortController().signal;
-  return fleet.call({ tool: found.tool, args, rest: {}, signal, onProgress: more.onProgress });
+  const { session = 'a-session', client, onProgress } = more;
+  return fleet.call({ session, client, tool: found.tool, args, rest: {}, signal, onProgress });
 }
 
 /** Runs an operation as the gateway does: shown and run with one input, the proof's facts in the context. */

@@ -184,6 +184,7 @@ export function createSmallDispatch(now: () => number = Date.now): SmallDispatch
     tools: () => [],
     callTool: () => Promise.reject(new Error('no agent door here')),
     onToolsChanged: () => () => undefined,
+    sessionEnded: () => undefined,
     refused: (door, reason, facts) => void journal.push(`refused ${door} ${reason} ${JSON.stringify(facts)}`),
     async operate(caller, name, input, signal) {
       const operation = named(name);

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { OperationContext } from '../../kernel/operation.ts';
 import { printable } from '../../lib/printable.ts';
 import type { MemberHealth } from './fleet.ts';
-import type { Decision } from './model.ts';
+import type { Decision, UpstreamSpec } from './model.ts';
 import type { Acceptable } from './roster.ts';
 import { specFacts } from './spec.ts';
 import type { Acceptance } from './store.ts';
@@ -18,17 +18,27 @@ export const acceptedOutput = z.strictObject({
 });
 export type AcceptedOutput = z.infer<typeof acceptedOutput>;
 
-/** Every fact the digest covers, the program it means now, and what the acceptance replaces. */
+/** Every fact the digest covers, the program or origin it means now, and what the acceptance replaces. */
 export function acceptanceFacts({ spec, specDigest, program }: Acceptable, before: Acceptance | undefined): JsonObject {
   return {
-    runs: specFacts(spec),
-    program: program ?? null,
+    ...reached(spec, program),
     spec_digest: specDigest,
     ...(before === undefined ? {} : { replaces: { spec_digest: before.specDigest, program: before.program ?? null } }),
     pins:
       before?.specDigest === specDigest
         ? 'stay as they are'
         : 'all tools of the first listing are accepted; later changes wait for review',
+  };
+}
+
+function reached(spec: UpstreamSpec, program: string | undefined): JsonObject {
+  if (spec.transport.kind === 'stdio') return { runs: specFacts(spec), program: program ?? null };
+  const { origin, protocol } = new URL(spec.transport.url);
+  return {
+    connects: specFacts(spec),
+    url: spec.transport.url,
+    origin,
+    encrypted: protocol === 'https:' ? 'yes, its certificate is verified' : 'no: whoever is on the way reads and writes along',
   };
 }
 

@@ -42,9 +42,9 @@ describe('a fleet', () => {
     const found = fleet.resolve('up', 'params');
     if (found.kind !== 'tool') throw new Error('no tool');
     const rest = { _meta: { trace: 't' }, 'x-extra': [1] };
-    const quiet = await fleet.call({ tool: found.tool, args: undefined, rest, signal, onProgress: undefined });
+    const quiet = await fleet.call({ session: 's', tool: found.tool, args: undefined, rest, signal, onProgress: undefined });
     expect(JSON.parse(textOf(quiet))).toEqual({ name: 'params', ...rest });
-    const asking = await fleet.call({ tool: found.tool, args: { a: 1 }, rest, signal, onProgress: () => undefined });
+    const asking = await fleet.call({ session: 's', tool: found.tool, args: { a: 1 }, rest, signal, onProgress: () => undefined });
     expect(JSON.parse(textOf(asking))).toEqual({
       name: 'params',
       arguments: { a: 1 },

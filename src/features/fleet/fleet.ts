@@ -2,7 +2,17 @@
 import type { Database } from '../../kernel/database.ts';
 import { asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Clock, Digest, Entropy, Files, Log, Unsubscribe, UpstreamConnector } from '../../kernel/ports.ts';
+import type {
+  Clock,
+  Digest,
+  Entropy,
+  Files,
+  HttpConnector,
+  Log,
+  Unsubscribe,
+  UpstreamClient,
+  UpstreamConnector,
+} from '../../kernel/ports.ts';
 import type { Audit } from '../audit/audit.ts';
 import { createCatalog } from './catalog.ts';
 import { createEnlistment } from './enlistment.ts';
@@ -21,7 +31,6 @@ import type {
 } from './model.ts';
 import { circuitOf, newMember } from './member.ts';
 import { usualNaming } from './model.ts';
-import type { PinnedTools } from './pinned-tools.ts';
 import { disabled, notFound, quarantined, unaccepted, badSpec } from './refusals.ts';
 import { openRoster, type Acceptable, type FindProgram, type RosterEntry } from './roster.ts';
 import { startRounds } from './rounds.ts';
@@ -29,6 +38,10 @@ import type { Acceptance } from './store.ts';
 import type { SupervisedView } from './supervised.ts';
 
 export interface UpstreamCall {
+  /** Of the caller: an upstream that keeps state for each of its clients has one of its own sessions for it. */
+  readonly session: string;
+  /** What the caller said of itself with the request; absent for those of 2025, which cannot answer what an upstream asks back. */
+  readonly client?: UpstreamClient | undefined;
   readonly tool: CatalogTool;
   /** Params to send, `name` already the upstream's own; JSON text, re-emitted from what was decided. Progress token added here. */
   readonly args: JsonObject | undefined;
@@ -67,6 +80,8 @@ export interface Fleet {
   /** A bounded live probe (10 s each, all at once) of every enabled upstream; never rejects. */
   diagnose(signal: AbortSignal): Promise<Readonly<Record<string, MemberHealth>>>;
   onCatalogChanged(listener: () => void): Unsubscribe;
+  /** The agent session is over: what upstreams keep for it is ended as well. */
+  endSession(session: string): void;
   /** Resolves when every upstream of the file has been tried once. */
   settled(): Promise<void>;
   /** Stops every member; resolves when no child is left. */
@@ -84,10 +99,10 @@ export interface FleetControl {
   /** Throws `fleet.bad_settings` when the file cannot be read; what is accepted then starts. */
   reload(): Promise<void>;
   accept(what: Acceptable, decision: Decision, write: boolean): Promise<MemberHealth>;
+  /** Tries a member again that was left alone, whatever it was left alone for. */
+  retry(upstream: string): Promise<MemberHealth>;
   remove(upstream: string, decision: Decision): Promise<void>;
   reviews(upstream: string | undefined): readonly PinReview[];
-  /** Served tools with a warning; of one upstream, or of all. */
-  warned(upstream: string | undefined): readonly CatalogTool[];
   acceptTools(
     upstream: string,
     offers: readonly { readonly tool: string; readonly hash: string }[],
@@ -101,6 +116,7 @@ export interface FleetDeps {
   readonly files: Files;
   readonly settingsPath: string;
   readonly connector: UpstreamConnector;
+  readonly http: HttpConnector;
   readonly findProgram: FindProgram;
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -172,7 +188,7 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
       return entry?.kind === 'member' ? entry.tools.resolve(tool) : { kind: 'unknown' };
     },
     upstreams: () => [...roster.entries()].filter(([, entry]) => entry.kind === 'member').map(([name]) => name),
-    async call({ tool, args, rest, signal, onProgress, beforeSend }) {
+    async call({ session, client, tool, args, rest, signal, onProgress, beforeSend }) {
       const { member, tools, accepted } = memberOf(tool.upstream);
       const verify = (): void => {
         const now = tools.resolve(tool.tool);
@@ -182,7 +198,17 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
       };
       const params = JSON.stringify({ ...rest, name: tool.tool, ...(args === undefined ? {} : { arguments: args }) });
       const { callTimeoutMs } = accepted.spec;
-      const reply = await member.call({ method: 'tools/call', params, signal, timeoutMs: callTimeoutMs, onProgress, verify });
+      const reply = await member.call({
+        session,
+        method: 'tools/call',
+        params,
+        signal,
+        timeoutMs: callTimeoutMs,
+        onProgress,
+        subject: { name: tool.tool, args, definition: tool.definition },
+        client,
+        verify,
+      });
       if (reply.kind === 'error') return reply;
       return { kind: 'result', json: reply.json, isError: reply.value['isError'] === true };
     },
@@ -195,6 +221,9 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     onCatalogChanged(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    endSession(session) {
+      for (const { member } of members()) member.endSession(session);
     },
     settled: () => rounds.settled(),
     async close() {
@@ -222,8 +251,14 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
       rounds.wake(await roster.reconcile());
       const entry = roster.entries().get(what.spec.name);
       if (entry === undefined) throw notFound(what.spec.name);
+      if (entry.kind === 'member' && entry.member.view().state === 'login_needed') entry.member.forgive();
       // A first start may install what it runs; whoever accepted it is told how it ended, not that it takes long.
       return measured(entry, new AbortController().signal, Math.max(probeTimeoutMs, what.spec.startTimeoutMs));
+    },
+    async retry(upstream) {
+      const entry = memberOf(upstream);
+      entry.member.forgive();
+      return measured(entry, new AbortController().signal, Math.max(probeTimeoutMs, entry.accepted.spec.startTimeoutMs));
     },
     async remove(upstream, decision) {
       if (!roster.entries().has(upstream)) throw notFound(upstream);
@@ -234,36 +269,30 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
       if (upstream !== undefined) return memberOf(upstream).tools.reviews();
       return members().flatMap(({ tools }) => tools.reviews());
     },
-    warned: (upstream) => (upstream === undefined ? members() : [memberOf(upstream)]).flatMap(({ tools }) => warnedOf(tools)),
     acceptTools: (upstream, offers, decision) => memberOf(upstream).tools.accept(offers, decision),
   };
 }
 
-function warnedOf(tools: PinnedTools): readonly CatalogTool[] {
-  return tools.served().filter(({ warnings }) => warnings.length > 0);
-}
-
-function troubleOf(tools: PinnedTools): Pick<UpstreamStatus, 'unusable' | 'warned'> {
-  const unusable = tools.quarantined().flatMap(({ tool, unusable: why }) => (why === undefined ? [] : [{ tool, why }]));
-  const warned = warnedOf(tools).length;
-  return { ...(unusable.length === 0 ? {} : { unusable }), ...(warned === 0 ? {} : { warned }) };
-}
-
 function statusOf(name: string, entry: RosterEntry): UpstreamStatus {
   if (entry.kind === 'idle') return { name, state: entry.state, tools: 0, quarantined: 0, restarts: 0, error: entry.why };
-  const { pid, state, circuit, restarts, lastError, stderrTail }: SupervisedView = entry.member.view();
-  const { command, args } = entry.accepted.spec.transport;
+  const { pid, state, circuit, restarts, era, sessions, lastError, stderrTail }: SupervisedView = entry.member.view();
   return {
     name,
     state,
     tools: entry.tools.served().length,
-    quarantined: entry.tools.quarantined().length,
-    ...troubleOf(entry.tools),
+    quarantined: entry.tools.reviews().filter(({ change }) => change !== 'removed').length,
     restarts,
     circuit: circuit.state,
-    command: [command, ...args].join(' '),
+    ...placeOf(entry.accepted.spec),
     ...(pid === undefined ? {} : { pid }),
+    ...(era === undefined ? {} : { era }),
+    ...(sessions === undefined ? {} : { sessions }),
     ...(lastError === undefined ? {} : { error: lastError }),
     ...(stderrTail === undefined || stderrTail === '' ? {} : { stderr: stderrTail }),
   };
+}
+
+function placeOf({ transport }: UpstreamSpec): Pick<UpstreamStatus, 'kind' | 'command' | 'origin'> {
+  if (transport.kind === 'http') return { kind: 'http', origin: new URL(transport.url).origin };
+  return { kind: 'stdio', command: [transport.command, ...transport.args].join(' ') };
 }

@@ -123,7 +123,9 @@ function broken({ member, now, probeOut, streak }: Model): string[] {
   const admission = admit(member, now);
   const { state } = circuitOf(member, now);
   return [
-    ...(admission.kind === 'refuse' && admission.retryAfterMs > circuitOpenMs ? ['refused for too long'] : []),
+    ...(admission.kind === 'refuse' && admission.why !== 'login' && admission.retryAfterMs > circuitOpenMs
+      ? ['refused for too long']
+      : []),
     ...(admission.kind === 'pass' && state === 'open' ? ['passed an open circuit'] : []),
     ...(admission.kind === 'pass' && admission.probe && probeOut ? ['two probes'] : []),
     ...(admission.kind === 'pass' && admission.probe !== streak >= circuitFailures

@@ -1,5 +1,5 @@
-// The one state machine of an upstream member, as a pure function: stopped → starting → ready → backoff → starting … Health, backoff and
-// circuit are views of these few facts. Knows no process, no timer and no tool; instants are milliseconds of a monotonic clock.
+// The one state machine of an upstream member, as a pure function: stopped → starting → ready → backoff → starting …, and login_needed, which
+// only a person ends. Health, backoff and circuit are views of these few facts. Knows no process, no timer and no tool; instants are milliseconds of a monotonic clock.
 import type { CircuitView } from './model.ts';
 
 /** Gate contract, scopegate_upstream_health: five consecutive failures open the circuit for 30 s, then a single probe decides. */
@@ -11,7 +11,7 @@ const backoffCapMs = 30_000;
 const stableMs = 60_000;
 
 export interface Member {
-  readonly phase: 'stopped' | 'starting' | 'ready' | 'backoff';
+  readonly phase: 'stopped' | 'starting' | 'ready' | 'backoff' | 'login_needed';
   /** Consecutive failures; only a success of the same weight ends the streak. */
   readonly failures: number;
   /** True while every failure of the streak was a failed start, so that a start cures it; else only an answered call does. */
@@ -45,6 +45,10 @@ export type MemberEvent =
   /** We ended a process that is of no use any more; its failures were counted when they happened, the wait is drawn now. */
   | { readonly kind: 'recycled'; readonly at: number; readonly jitter: number }
   | { readonly kind: 'stopped' }
+  /** The upstream forgot its session, which is no failure: the next one may begin at once. */
+  | { readonly kind: 'session_lost' }
+  /** It refused our login. Trying again by itself would only lock an account. */
+  | { readonly kind: 'login_refused' }
   | { readonly kind: 'probe_taken' }
   /** A probe that decided nothing: its caller left, or it never reached the upstream. */
   | { readonly kind: 'probe_released' }
@@ -73,6 +77,10 @@ export function next(member: Member, event: MemberEvent): Member {
       };
     case 'stopped':
       return { ...newMember, starts: member.starts };
+    case 'session_lost':
+      return { ...member, phase: 'stopped' };
+    case 'login_refused':
+      return { ...member, phase: 'login_needed', probing: false };
     case 'probe_taken':
       return { ...member, probing: true };
     case 'probe_released':
@@ -107,13 +115,16 @@ function delayAfter(failures: number, jitter: number): number {
 export type Admission =
   /** `probe`: this call is the one that decides about an open circuit. */
   | { readonly kind: 'pass'; readonly probe: boolean }
-  | { readonly kind: 'refuse'; readonly why: 'circuit' | 'backoff'; readonly retryAfterMs: number };
+  | { readonly kind: 'refuse'; readonly why: 'circuit' | 'backoff'; readonly retryAfterMs: number }
+  /** Nothing is tried until a person says so. */
+  | { readonly kind: 'refuse'; readonly why: 'login' };
 
 /** While a probe is out nobody knows how long it takes; this is when to ask again. */
 const probePatienceMs = 1_000;
 
 /** May a call go on now? A member that is down is started by whoever passes. */
 export function admit(member: Member, now: number): Admission {
+  if (member.phase === 'login_needed') return { kind: 'refuse', why: 'login' };
   const wait = member.retryAllowedAt - now;
   if (member.failures >= circuitFailures) {
     if (wait > 0) return { kind: 'refuse', why: 'circuit', retryAfterMs: wait };

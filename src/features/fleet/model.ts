@@ -2,11 +2,28 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { ToolAnnotations } from '../../kernel/operation.ts';
 
-/** One upstream of sallyport.yaml, over stdio. */
+export interface StdioTransport {
+  readonly kind: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+}
+
+export interface HttpTransport {
+  readonly kind: 'http';
+  /** As the URL standard writes it; no user info, no fragment. */
+  readonly url: string;
+  /** Fixed headers, lower case; never a secret. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Plain http to another machine, where everybody on the way reads and writes along. */
+  readonly allow_insecure: boolean;
+}
+
+/** One upstream of sallyport.yaml. */
 export interface UpstreamSpec {
   /** `[a-z0-9][a-z0-9_-]*` without `__`, not reserved. */
   readonly name: string;
-  readonly transport: { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[]; readonly cwd?: string };
+  readonly transport: StdioTransport | HttpTransport;
   /** Fixed variables of the child; never a secret. */
   readonly env: Readonly<Record<string, string>>;
   /** Names passed through from the daemon's environment, besides the few that environment.ts allows. */
@@ -16,12 +33,17 @@ export interface UpstreamSpec {
   readonly enabled: boolean;
   readonly startTimeoutMs: number;
   readonly callTimeoutMs: number;
+  /** How many agent sessions may have an upstream session of their own at the same time. */
+  readonly maxSessions: number;
 }
 
 export const reservedUpstreams = ['hangar', 'hack', 'vault', 'git', 'plan', 'sallyport', 'scopegate'] as const;
 
-/** Health as measured, one machine per member: stopped → starting → ready → (backoff → starting) …; `circuit` is a view of it. */
-export type MemberState = 'stopped' | 'starting' | 'ready' | 'backoff';
+/**
+ * Health as measured, one machine per member: stopped → starting → ready → (backoff → starting) …; `circuit` is a view of it.
+ * `login_needed`: it refused our login and is not tried again before a person says so.
+ */
+export type MemberState = 'stopped' | 'starting' | 'ready' | 'backoff' | 'login_needed';
 
 /** Why an entry of sallyport.yaml has no member: not to be started, not accepted, or not understood. */
 export type EntryState = 'disabled' | 'unaccepted' | 'invalid';
@@ -47,8 +69,6 @@ export interface CatalogTool extends ToolKey {
   /** Hex SHA-256 of the canonical definition. */
   readonly hash: string;
   readonly annotations: ToolAnnotations;
-  /** Why some clients or model APIs refuse a list with it, legal as it is; for a person. */
-  readonly warnings: readonly string[];
 }
 
 /** The same as agents see it at `/mcp`. */
@@ -100,14 +120,17 @@ export interface UpstreamStatus {
   readonly pid?: number;
   readonly tools: number;
   readonly quarantined: number;
-  /** Those of the quarantined that nobody can accept. */
-  readonly unusable?: readonly { readonly tool: string; readonly why: string }[];
-  /** Served tools with a warning. */
-  readonly warned?: number;
   /** Starts after the first one, since the daemon started. */
   readonly restarts: number;
   readonly circuit?: CircuitView['state'];
+  readonly kind?: 'stdio' | 'http';
   readonly command?: string;
+  /** Scheme, host and port of an HTTP upstream. */
+  readonly origin?: string;
+  /** The revision it speaks, while it runs. */
+  readonly era?: string;
+  /** Agent sessions that have an upstream session of their own; absent where one serves all. */
+  readonly sessions?: number;
   readonly error?: string;
   /** The tail of what it last wrote to stderr before it failed. */
   readonly stderr?: string;
@@ -131,6 +154,12 @@ export type FleetErrorCode =
   | 'fleet.circuit_open'
   | 'fleet.overloaded'
   | 'fleet.exited' // the child died with the call in flight: outcome unknown
+  | 'fleet.failed' // an HTTP upstream failed, or cut the connection, with the call in flight: outcome unknown
+  | 'fleet.unreachable' // no connection, so nothing was sent
+  | 'fleet.refused' // an HTTP status that says that nothing was done
+  | 'fleet.auth_broken' // it wants a login that is not there
+  | 'fleet.session_lost' // the upstream forgot the session, twice in a row
+  | 'fleet.input_required' // it asks back, and the caller's revision has no way to answer
   | 'fleet.timeout'
   | 'fleet.cancelled'
   | 'fleet.quarantined'

@@ -112,7 +112,11 @@ describe('upstream add', () => {
 
   test.each([
     ['no command', { name: 'up' }, 'command is missing'],
-    ['a URL', { name: 'up', url: 'https://example.org/mcp' }, 'later version'],
+    ['a URL and a command', { name: 'up', url: 'https://example.org/mcp', run }, 'not both'],
+    ['a URL with a password', { name: 'up', url: 'https://me:pw@example.org/mcp' }, 'password'],
+    ['a header for a command', { name: 'up', run, header: { 'x-a': 'b' } }, 'upstreams over HTTP'],
+    ['a login as a header', { name: 'up', url: 'https://example.org', header: { Authorization: 'Bearer x' } }, 'later version'],
+    ['plain http to another machine', { name: 'up', url: 'http://example.org/mcp' }, 'allow_insecure'],
     ['a capital in the name', { name: 'Up', run }, 'lower-case'],
     ['a double underscore in the name', { name: 'a__b', run }, 'lower-case'],
     ['a reserved name', { name: 'vault', run }, 'keeps for itself'],

@@ -8,6 +8,7 @@ import { diagnoseOperation } from './operations/diagnose.ts';
 import { healthOperation } from './operations/health.ts';
 import { listOperation } from './operations/list.ts';
 import { removeOperation } from './operations/remove.ts';
+import { retryOperation } from './operations/retry.ts';
 import { reviewOperation } from './operations/review.ts';
 
 export function fleetOperations(deps: FleetOperationDeps): Operation[] {
@@ -17,6 +18,7 @@ export function fleetOperations(deps: FleetOperationDeps): Operation[] {
     addOperation(deps),
     acceptOperation(deps),
     listOperation(deps),
+    retryOperation(deps),
     removeOperation(deps),
     reviewOperation(deps),
     acceptToolsOperation(deps),

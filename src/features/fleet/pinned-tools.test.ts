@@ -33,7 +33,9 @@ describe('[FLEET-7] definitions', () => {
     await callTool(fleet, 'up', 'flip');
     if (decided.kind !== 'tool') throw new Error('no tool');
     // The call was decided on the old definition; the list is stale already.
-    expect(await failure(fleet.call({ tool: decided.tool, args: {}, rest: {}, signal, onProgress: undefined }))).toMatchObject({
+    expect(
+      await failure(fleet.call({ session: 's', tool: decided.tool, args: {}, rest: {}, signal, onProgress: undefined })),
+    ).toMatchObject({
       code: 'fleet.quarantined',
       data: { sent: false },
     });

@@ -66,6 +66,19 @@ export function down(upstream: string, retryAfterMs: number, last: string | unde
   });
 }
 
+/** Parked: only a person gets it going again. */
+export function loginNeeded(upstream: string, last: string | undefined): AppError {
+  return new AppError(
+    'unavailable',
+    'fleet.auth_broken',
+    `Upstream '${upstream}' needs a login and is left alone until then.${reason(last)}`,
+    {
+      hint: `Ask the human to see to its login and then run: sallyport upstream retry ${upstream}`,
+      data: { sent: false },
+    },
+  );
+}
+
 export function startTimedOut(upstream: string, startTimeoutMs: number): AppError {
   return new AppError(
     'unavailable',
@@ -82,7 +95,7 @@ export function startTimedOut(upstream: string, startTimeoutMs: number): AppErro
 export function named(upstream: string, error: AppError): AppError {
   if (!error.message.startsWith('The upstream ')) return error;
   return new AppError(error.kind, error.code, error.message.replace('The upstream ', `Upstream '${upstream}' `), {
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(error.hint === undefined ? {} : { hint: error.hint.replace('upstream retry NAME', `upstream retry ${upstream}`) }),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
     ...(error.data === undefined ? {} : { data: error.data }),
     cause: error.cause ?? error,

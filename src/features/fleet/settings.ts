@@ -30,10 +30,9 @@ export function readUpstreams(text: string): readonly SettingsEntry[] {
 /** The text with one more entry at the end of the list. */
 export function withUpstream(text: string, spec: UpstreamSpec): string {
   const document = parse(text);
-  const { transport } = spec;
   const entry = {
     name: spec.name,
-    transport: { ...transport },
+    transport: writtenTransport(spec.transport),
     ...(Object.keys(spec.env).length > 0 && { env: spec.env }),
     ...(spec.envPassthrough.length > 0 && { envPassthrough: spec.envPassthrough }),
     ...(spec.exposeTools.length > 0 && { exposeTools: spec.exposeTools }),
@@ -44,6 +43,13 @@ export function withUpstream(text: string, spec: UpstreamSpec): string {
     list.add(document.createNode(entry));
   } else document.set('upstreams', document.createNode([entry]));
   return document.toString({ lineWidth: 0 });
+}
+
+/** Without what is so anyway. */
+function writtenTransport(transport: UpstreamSpec['transport']): object {
+  if (transport.kind === 'stdio') return { ...transport };
+  const { kind, url, headers, allow_insecure } = transport;
+  return { kind, url, ...(Object.keys(headers).length > 0 && { headers }), ...(allow_insecure && { allow_insecure }) };
 }
 
 /** The text without the entry of that name; unchanged when there is none. */

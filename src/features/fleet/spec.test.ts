@@ -34,7 +34,10 @@ describe('a spec', () => {
 
   test.each([
     [{ ...entry, Name: 'x' }, "upstreams[0] has no key 'Name'; did you mean 'name'?"],
-    [{ ...entry, transport: { kind: 'http', url: 'x' } }, 'later version'],
+    [{ ...entry, transport: { kind: 'http', url: 'x' } }, 'transport.url is no absolute URL'],
+    [{ ...entry, transport: { kind: 'ftp' } }, 'upstreams[0].transport.kind: must be stdio or http.'],
+    [{ ...entry, transport: { kind: 'http', url: 'https://a', allowInsecure: true } }, "did you mean 'allow_insecure'?"],
+    [{ ...entry, transport: { kind: 'http', url: 'https://a' }, env: { A: '1' } }, 'programs that are started here'],
     [{ ...entry, callTimeoutMs: '5' }, 'upstreams[0].callTimeoutMs'],
     [{ name: 'up' }, 'upstreams[0].transport'],
     ['text', 'upstreams[0]'],

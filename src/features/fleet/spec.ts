@@ -6,6 +6,7 @@ import { canonicalJson } from '../../lib/canonical-json.ts';
 import { closest } from '../../lib/closest.ts';
 import { hex } from './definition.ts';
 import { mayPassThrough } from './environment.ts';
+import { checkHttpTransport, httpTransport, looksLikeToken } from './http-transport.ts';
 import { reservedUpstreams, type UpstreamSpec } from './model.ts';
 
 export const upstreamName = /^(?!.*__)[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -18,11 +19,8 @@ const plainText = z
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
 const milliseconds = (most: number) => z.int().min(100).max(most);
 
-// Values of secrets belong where they can be guarded; these beginnings are those of tokens in the field.
-const rawSecret = /^(?:sk-|gh[pousr]_|github_pat_|xox[baprs]-|AKIA|AIza|eyJ|glpat-|-----BEGIN)/;
-
 const stdio = z.strictObject({
-  kind: z.literal('stdio', 'must be stdio; HTTP upstreams come in a later version'),
+  kind: z.literal('stdio'),
   command: plainText,
   args: z.array(z.string().refine((text) => !text.includes('\0'), 'must not hold a NUL character')).default([]),
   cwd: plainText.refine((path) => path.startsWith('/'), 'must be an absolute path').optional(),
@@ -33,14 +31,14 @@ const upstream = z.strictObject({
     .string()
     .regex(upstreamName, `must have ${upstreamNameHelp}`)
     .refine((name) => !(reservedUpstreams as readonly string[]).includes(name), 'is a name the gateway keeps for itself'),
-  transport: stdio,
+  transport: z.discriminatedUnion('kind', [stdio, httpTransport], { error: kindProblem }),
   env: z
     .record(
       variableName,
       z
         .string()
         .refine(
-          (value) => !rawSecret.test(value),
+          (value) => !looksLikeToken(value),
           'looks like a secret; export it where the daemon runs and list its name under envPassthrough',
         ),
     )
@@ -52,18 +50,37 @@ const upstream = z.strictObject({
   enabled: z.boolean().default(true),
   startTimeoutMs: milliseconds(600_000).default(30_000),
   callTimeoutMs: milliseconds(3_600_000).default(120_000),
+  maxSessions: z.int().min(1).max(4_096).default(64),
 });
 
-const knownKeys = ['name', 'transport', 'env', 'envPassthrough', 'exposeTools', 'enabled', 'startTimeoutMs', 'callTimeoutMs'];
-const transportKeys = ['kind', 'command', 'args', 'cwd'];
+function kindProblem({ code }: { readonly code: string | undefined }): string | undefined {
+  return code === 'invalid_union' ? 'must be stdio or http' : undefined;
+}
+
+const knownKeys = Object.keys(upstream.shape);
+const stdioKeys = Object.keys(stdio.shape);
 
 export type ParsedSpec = { readonly ok: true; readonly spec: UpstreamSpec } | { readonly ok: false; readonly problem: string };
 
 /** `at` is where the entry stands, e.g. `upstreams[2]`; the problem names the exact place and, for a typo, what was probably meant. */
 export function parseSpec(raw: unknown, at: string): ParsedSpec {
   const result = upstream.safeParse(raw);
-  if (!result.success) return { ok: false, problem: result.error.issues.map((issue) => inWords(issue, at)).join(' ') };
+  if (!result.success) {
+    const keys = isHttp(raw) ? Object.keys(httpTransport.shape) : stdioKeys;
+    return { ok: false, problem: result.error.issues.map((issue) => inWords(issue, at, keys)).join(' ') };
+  }
   const { transport } = result.data;
+  if (transport.kind === 'http') {
+    const { env, envPassthrough } = result.data;
+    if (Object.keys(env).length > 0 || envPassthrough.length > 0)
+      return {
+        ok: false,
+        problem: `${at}: env and envPassthrough are for programs that are started here, not for an upstream over HTTP.`,
+      };
+    const checked = checkHttpTransport(transport);
+    if (!checked.ok) return { ok: false, problem: `${at}.transport.${checked.problem}` };
+    return { ok: true, spec: { ...result.data, transport: checked.transport } };
+  }
   if (transport.command.includes('/') && !transport.command.startsWith('/') && transport.cwd === undefined) {
     return { ok: false, problem: `${at}.transport.command is a relative path: write the absolute path, or set cwd.` };
   }
@@ -71,7 +88,11 @@ export function parseSpec(raw: unknown, at: string): ParsedSpec {
   return { ok: true, spec: { ...result.data, transport: cwd === undefined ? rest : { ...rest, cwd } } };
 }
 
-function inWords(issue: z.core.$ZodIssue, at: string): string {
+function isHttp(raw: unknown): boolean {
+  return (raw as { readonly transport?: { readonly kind?: unknown } | null } | null)?.transport?.kind === 'http';
+}
+
+function inWords(issue: z.core.$ZodIssue, at: string, transportKeys: readonly string[]): string {
   const place = issue.path.reduce<string>(
     (path, part) => (typeof part === 'number' ? `${path}[${part}]` : `${path}.${String(part)}`),
     at,
@@ -89,18 +110,16 @@ function guess(key: string, known: readonly string[]): string {
 
 /** What an operator decides on: everything that determines what runs and what it can reach. Time-outs and `enabled` are not of that kind. */
 export function specFacts({ name, transport, env, envPassthrough, exposeTools }: UpstreamSpec): JsonObject {
-  return {
-    name,
-    transport: {
-      kind: transport.kind,
-      command: transport.command,
-      args: transport.args,
-      ...(transport.cwd === undefined ? {} : { cwd: transport.cwd }),
-    },
-    env,
-    envPassthrough,
-    exposeTools,
-  };
+  return { name, transport: transportFacts(transport), env, envPassthrough, exposeTools };
+}
+
+function transportFacts(transport: UpstreamSpec['transport']): JsonObject {
+  if (transport.kind === 'http') {
+    const { kind, url, headers, allow_insecure } = transport;
+    return { kind, url, headers, ...(allow_insecure ? { allow_insecure } : {}) };
+  }
+  const { kind, command, args, cwd } = transport;
+  return { kind, command, args, ...(cwd === undefined ? {} : { cwd }) };
 }
 
 /** Hex SHA-256 of the canonical facts. */

@@ -42,7 +42,7 @@ function fakeUpstream() {
       },
     };
   }
-  return { opened, script, connector: { open } };
+  return { opened, script, open };
 }
 
 function harness(more: Partial<SupervisedDeps> = {}) {
@@ -53,9 +53,9 @@ function harness(more: Partial<SupervisedDeps> = {}) {
   const member = createSupervised({
     name: 'up',
     specDigest: 'd',
-    child: { command: 'x', args: [], env: {} },
+    open: upstream.open,
     startTimeoutMs: 1_000,
-    connector: upstream.connector,
+    maxSessions: 2,
     audit: { append, appendQuietly: append },
     clock,
     entropy: { bytes: (length) => new Uint8Array(length), uuid: () => '' },
@@ -65,7 +65,14 @@ function harness(more: Partial<SupervisedDeps> = {}) {
     ...more,
   });
   const call = (verify?: () => void) =>
-    member.call({ method: 'tools/call', params: '{}', signal, timeoutMs: 60_000, ...(verify === undefined ? {} : { verify }) });
+    member.call({
+      session: 's',
+      method: 'tools/call',
+      params: '{}',
+      signal,
+      timeoutMs: 60_000,
+      ...(verify === undefined ? {} : { verify }),
+    });
   const code = (promise: Promise<unknown>): Promise<string> =>
     promise.then(
       () => 'ok',
@@ -215,9 +222,11 @@ describe('a supervised member', () => {
     let finish: () => void = () => undefined;
     const { clock, upstream, member, call, code } = harness({ list: () => new Promise((resolve) => (finish = resolve)) });
     const patient = code(call());
-    const hasty = code(member.call({ method: 'tools/call', params: '{}', signal, timeoutMs: 100 }));
+    const hasty = code(member.call({ session: 's', method: 'tools/call', params: '{}', signal, timeoutMs: 100 }));
     const abort = new AbortController();
-    const leaving = code(member.call({ method: 'tools/call', params: '{}', signal: abort.signal, timeoutMs: 60_000 }));
+    const leaving = code(
+      member.call({ session: 's', method: 'tools/call', params: '{}', signal: abort.signal, timeoutMs: 60_000 }),
+    );
     await turn();
     abort.abort();
     clock.advance(100);
@@ -236,9 +245,9 @@ describe('a supervised member', () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
     process.on('unhandledRejection', note);
-    expect(await code(member.call({ method: 'tools/call', params: '{}', signal: AbortSignal.abort(), timeoutMs: 100 }))).toBe(
-      'fleet.cancelled',
-    );
+    expect(
+      await code(member.call({ session: 's', method: 'tools/call', params: '{}', signal: AbortSignal.abort(), timeoutMs: 100 })),
+    ).toBe('fleet.cancelled');
     await turn();
     await turn();
     process.off('unhandledRejection', note);

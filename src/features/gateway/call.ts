@@ -76,6 +76,8 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     const mask = (json: string): string => results.redact(json, admission.redact).json;
     try {
       const answer = await fleet.call({
+        session: caller.session,
+        client: call.client,
         tool,
         args: call.args,
         rest: call.rest,
@@ -145,6 +147,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
         stopPolicy();
       };
     },
+    sessionEnded: (session) => fleet.endSession(session),
     refused(door, reason, facts) {
       audit.appendQuietly({ event: 'door.refused', actor: 'daemon', facts: { door, reason, ...facts } });
     },

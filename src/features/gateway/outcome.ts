@@ -13,6 +13,6 @@ export function outcomeOfError({ code, kind, data }: AppError): Outcome {
   if (code === 'fleet.cancelled') return 'cancelled';
   if (kind === 'denied' || data?.['sent'] === false) return 'refused';
   if (code === 'fleet.timeout') return 'timeout';
-  if (code === 'fleet.exited' || code === 'fleet.protocol') return 'unknown';
+  if (code === 'fleet.exited' || code === 'fleet.failed' || code === 'fleet.protocol') return 'unknown';
   return 'error';
 }

@@ -23,7 +23,16 @@ const input = z.strictObject({
   env: z.record(z.string(), z.string()).default({}).describe('A fixed variable of the child, KEY=VALUE. Never a secret.'),
   envPassthrough: z.array(z.string()).default([]).describe('A variable to pass on from where the daemon runs.'),
   expose: z.array(z.string()).default([]).describe('A tool to expose; all of them unless given.'),
-  url: z.string().optional().describe('Not yet: HTTP upstreams come in a later version.'),
+  url: z.string().optional().describe('The endpoint of an upstream over HTTP, instead of a command.'),
+  header: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('A fixed header for an upstream over HTTP, NAME=VALUE. Never a secret.'),
+  allowInsecure: z.boolean().default(false).describe('Allow plain http to another machine.'),
+  maxSessions: z
+    .int()
+    .optional()
+    .describe('How many agent sessions may have one of their own with an upstream over HTTP; 64 unless given.'),
 });
 type Input = z.infer<typeof input>;
 
@@ -50,17 +59,31 @@ export function addOperation({ fleet }: FleetOperationDeps) {
   });
 }
 
-function specOf({ name, run, cwd, env, envPassthrough, expose, url }: Input): UpstreamSpec {
-  if (url !== undefined)
-    throw badSpec(
-      'HTTP upstreams come in a later version.',
-      'Run a server over stdio: sallyport upstream add NAME -- COMMAND ARGUMENTS…',
-    );
-  const [command, ...args] = run;
-  if (command === undefined)
-    throw badSpec('The command is missing.', `Write it after --: sallyport upstream add ${name} -- COMMAND ARGUMENTS…`);
-  const transport = { kind: 'stdio', command, args, ...(cwd === undefined ? {} : { cwd }) };
-  const parsed = parseSpec({ name, transport, env, envPassthrough, exposeTools: expose }, 'upstream');
+function specOf({ name, env, envPassthrough, expose, maxSessions, ...wanted }: Input): UpstreamSpec {
+  const more = { env, envPassthrough, exposeTools: expose, ...(maxSessions === undefined ? {} : { maxSessions }) };
+  const parsed = parseSpec({ name, transport: transportOf(name, wanted), ...more }, 'upstream');
   if (!parsed.ok) throw badSpec(parsed.problem, 'See: sallyport upstream add --help');
   return parsed.spec;
+}
+
+type Wanted = Pick<Input, 'run' | 'cwd' | 'url' | 'header' | 'allowInsecure'>;
+
+function transportOf(name: string, { run, cwd, url, header, allowInsecure }: Wanted): object {
+  const [command, ...args] = run;
+  if (url !== undefined) {
+    if (command !== undefined || cwd !== undefined)
+      throw badSpec('An upstream is either a command or a URL, not both.', 'Leave out the command and --cwd, or leave out --url.');
+    return { kind: 'http', url, headers: header, allow_insecure: allowInsecure };
+  }
+  if (Object.keys(header).length > 0 || allowInsecure)
+    throw badSpec(
+      '--header and --allow-insecure are for upstreams over HTTP.',
+      `Give its --url: sallyport upstream add ${name} --url URL`,
+    );
+  if (command === undefined)
+    throw badSpec(
+      'The command is missing.',
+      `Write it after --: sallyport upstream add ${name} -- COMMAND ARGUMENTS… (or give the --url of an upstream over HTTP)`,
+    );
+  return { kind: 'stdio', command, args, ...(cwd === undefined ? {} : { cwd }) };
 }

@@ -24,7 +24,12 @@ export function removeOperation({ fleet }: FleetOperationDeps) {
     async shown({ name }) {
       const status = fleet.status().find((candidate) => candidate.name === name);
       if (status === undefined) throw notFound(name);
-      return { upstream: name, ...(status.command === undefined ? {} : { runs: status.command }) };
+      const { command, origin } = status;
+      return {
+        upstream: name,
+        ...(command === undefined ? {} : { runs: command }),
+        ...(origin === undefined ? {} : { connects: origin }),
+      };
     },
     async run({ name }, context) {
       await fleet.remove(name, decisionOf(context));

@@ -1,0 +1,26 @@
+// What every dialect of MCP over HTTP is given to open a session with an upstream.
+import type { Clock } from '../kernel/ports.ts';
+import type { HttpClient, Route } from './http-client.ts';
+
+export interface HttpDeps {
+  readonly client: HttpClient;
+  readonly route: Route;
+  readonly clock: Clock;
+  /** Told to upstreams as `clientInfo`. */
+  readonly info: { readonly name: string; readonly version: string };
+  /** Fixed ones, names and values in turn. */
+  readonly headers: readonly string[];
+  /** Of one JSON answer or event. */
+  readonly maxBytes: number;
+}
+
+export interface HttpOpening {
+  readonly signal: AbortSignal;
+  /** For the whole opening. */
+  readonly timeoutMs: number;
+  /** Wait for notices as well. */
+  readonly listens: boolean;
+}
+
+/** Methods that change nothing, whoever answers them: they may be sent twice. */
+export const harmless: ReadonlySet<string> = new Set(['ping', 'tools/list', 'server/discover']);

@@ -1,0 +1,110 @@
+// A session of the first HTTP transport (HTTP+SSE, MCP 2024-11-05): one stream brings every answer, and its first event says where to post.
+// The session is the stream; when it ends, so does the session. Knows no other dialect and no retry.
+import { AppError } from '../kernel/errors.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { UpstreamConnection, UpstreamEnd } from '../kernel/ports.ts';
+import { createPeer } from '../wire/peer.ts';
+import { initialize } from '../wire/upstream-2025.ts';
+import { readAnswer } from './http-answer.ts';
+import { routeOf, type Route } from './http-client.ts';
+import { broken, cutOff, refused, sessionLost, stopped } from './http-faults.ts';
+import { createPosts } from './http-posts.ts';
+import type { HttpDeps, HttpOpening } from './http-dialect.ts';
+
+/** Rejects with `fleet.protocol` when there is no such stream, and as `initialize` does. */
+export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Promise<UpstreamConnection> {
+  const { client, route, clock, maxBytes } = deps;
+  const listeners: ((method: string, params: JsonObject | undefined) => void)[] = [];
+  const { promise: closed, resolve: end } = Promise.withResolvers<UpstreamEnd>();
+  const { promise: endpoint, resolve: found, reject: missing } = Promise.withResolvers<Route>();
+  const headers = ['accept', 'application/json', 'content-type', 'application/json', ...deps.headers];
+  let target: Route | undefined;
+  let gone: AppError | undefined;
+
+  const peer = createPeer({
+    clock,
+    send(line, id) {
+      if (target !== undefined) posts.send({ route: target, headers, line, id, repeatable: false });
+    },
+    onNotification: (method, params) => listeners.forEach((listener) => listener(method, params)),
+    onBroken: (error) => finish(error, error.message),
+  });
+  const posts = createPosts({
+    client,
+    clock,
+    maxBytes,
+    receive: (text) => peer.receive(text),
+    refused(id, refusal) {
+      if (id === undefined) return;
+      // The stream is there and the endpoint is the one it named: what is not found can only be the session.
+      if (refusal.status === 404) peer.fail(id, finish(sessionLost('HTTP 404'), 'HTTP 404'));
+      else peer.fail(id, refused(refusal));
+    },
+    // The answer comes on the stream; only a post that never arrived ends its request.
+    over: (id, { error }) => void (error !== undefined && peer.fail(id, error)),
+  });
+  const stream = client.start(
+    { method: 'GET', route, headers: ['accept', 'text/event-stream', ...deps.headers] },
+    readAnswer(
+      {
+        message: (text) => peer.receive(text),
+        event(type, data) {
+          if (type === 'endpoint' && target === undefined) name(data);
+        },
+        refused: (refusal) => missing(refused(refusal)),
+        done: () => void finish(cutOff(), 'its stream ended'),
+        failed: (error) => void finish(error, 'its stream was cut off'),
+      },
+      maxBytes,
+    ),
+  );
+
+  function name(path: string): void {
+    const url = URL.canParse(path, route.origin) ? new URL(path, `${route.origin}${route.path}`) : undefined;
+    // Whoever controls the stream must not be able to send our requests to somebody else.
+    if (url?.origin !== route.origin) missing(broken('names an endpoint of another origin'));
+    else found((target = routeOf(url.href)));
+  }
+
+  /** In flight: what was written may have been done. Later: nothing is sent any more. */
+  function finish(error: AppError, why: string): AppError {
+    if (gone !== undefined) return gone;
+    gone = sessionLost(why);
+    missing(error);
+    peer.end(error);
+    stream.abandon();
+    posts.stop();
+    end({ code: null, signal: null, stderrTail: '', lost: why });
+    return gone;
+  }
+
+  async function close(): Promise<void> {
+    finish(stopped(), 'it was closed');
+    await closed;
+  }
+
+  const { signal } = opening;
+  const giveUp = (): void => void finish(new AppError('unavailable', 'fleet.cancelled', 'The start was given up.'), 'given up');
+  const stopTimer = clock.after(opening.timeoutMs, () => missing(broken('named no endpoint in time')));
+  signal.addEventListener('abort', giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  try {
+    await endpoint;
+    const handshake = await initialize(peer, deps.info, opening);
+    await posts.told();
+    return {
+      ...handshake,
+      perSession: true,
+      request: (method, params, options) => (gone === undefined ? peer.request(method, params, options) : Promise.reject(gone)),
+      onNotification: (listener) => void listeners.push(listener),
+      closed,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  } finally {
+    stopTimer();
+    signal.removeEventListener('abort', giveUp);
+  }
+}

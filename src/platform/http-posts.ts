@@ -1,0 +1,134 @@
+// The messages a peer sends, each a POST of its own, and the answers that come back on them. What a POST without an answer means is the
+// business of whoever keeps the session.
+import type { AppError } from '../kernel/errors.ts';
+import type { Clock } from '../kernel/ports.ts';
+import { readAnswer } from './http-answer.ts';
+import type { HttpClient, HttpExchange, HttpHead, Route } from './http-client.ts';
+import type { HttpRefusal } from './http-faults.ts';
+
+export interface PostsDeps {
+  readonly client: HttpClient;
+  readonly clock: Clock;
+  readonly maxBytes: number;
+  readonly receive: (text: string) => void;
+  /** The head of an answer to this request that is no refusal. */
+  readonly accepted?: (id: number, head: HttpHead) => void;
+  /** `id` is `undefined` for a message that waits for no answer. */
+  readonly refused: (id: number | undefined, refusal: HttpRefusal) => void;
+  /** The exchange of a request is over; if it still waits, it has no answer. */
+  readonly over: (id: number, end: PostEnd) => void;
+}
+
+export interface PostEnd {
+  /** Why the connection ended early; absent when the response was complete. */
+  readonly error?: AppError;
+  /** Where its stream can be resumed, and how long to wait before. */
+  readonly position: string | undefined;
+  readonly retryMs: number | undefined;
+}
+
+export interface Post {
+  readonly route: Route;
+  readonly headers: readonly string[];
+  readonly line: string;
+  readonly id: number | undefined;
+  readonly repeatable: boolean;
+}
+
+export interface Posts {
+  send(post: Post): void;
+  /** The request was settled: with an answer its exchange may still end by itself, without one it is closed now. */
+  settled(id: number, answered: boolean): void;
+  /** Resolves when every message that was sent without an id has arrived or failed. */
+  told(): Promise<void>;
+  stop(): void;
+}
+
+/** A stream that goes on after its answer is not for us; this long it may take to end. */
+const lingerMs = 2_000;
+
+export function createPosts({ client, clock, maxBytes, receive, accepted, refused, over }: PostsDeps): Posts {
+  const running = new Map<number, HttpExchange>();
+  const telling = new Set<HttpExchange>();
+  let quiet: (() => void)[] = [];
+
+  function tell({ route, headers, line }: Post): void {
+    const end = (): void => {
+      telling.delete(exchange);
+      if (telling.size > 0) return;
+      for (const resolve of quiet) resolve();
+      quiet = [];
+    };
+    const exchange = client.start(
+      { method: 'POST', route, headers, body: line },
+      readAnswer(
+        {
+          message: receive,
+          refused(refusal) {
+            end();
+            refused(undefined, refusal);
+          },
+          done: end,
+          failed: end,
+        },
+        maxBytes,
+      ),
+    );
+    telling.add(exchange);
+  }
+
+  function ask({ route, headers, line, repeatable }: Post, id: number): void {
+    let position: string | undefined;
+    let retryMs: number | undefined;
+    const exchange = client.start(
+      { method: 'POST', route, headers, body: line, repeatable },
+      readAnswer(
+        {
+          accepted: (head) => accepted?.(id, head),
+          message: receive,
+          position: (eventId) => {
+            position = eventId;
+          },
+          retryAfter: (ms) => {
+            retryMs = ms;
+          },
+          refused(refusal) {
+            running.delete(id);
+            refused(id, refusal);
+          },
+          done() {
+            running.delete(id);
+            over(id, { position, retryMs });
+          },
+          failed(error) {
+            running.delete(id);
+            over(id, { error, position, retryMs });
+          },
+        },
+        maxBytes,
+      ),
+    );
+    running.set(id, exchange);
+  }
+
+  function abandon(id: number): void {
+    running.get(id)?.abandon();
+    running.delete(id);
+  }
+
+  return {
+    send(post) {
+      if (post.id === undefined) tell(post);
+      else ask(post, post.id);
+    },
+    settled(id, answered) {
+      if (!running.has(id)) return;
+      if (!answered) abandon(id);
+      else clock.after(lingerMs, () => abandon(id));
+    },
+    told: () => (telling.size === 0 ? Promise.resolve() : new Promise((resolve) => void quiet.push(resolve))),
+    stop() {
+      for (const id of running.keys()) abandon(id);
+    },
+  };
+}

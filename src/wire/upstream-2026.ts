@@ -1,0 +1,98 @@
+// The client's half of MCP 2026-07-28 towards an upstream over HTTP: every request carries its own envelope and repeats parts of itself in
+// headers; there is no session. Shows the upstream the caller's capabilities, never more. Knows no connection.
+import { AppError } from '../kernel/errors.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { UpstreamClient, UpstreamReply, UpstreamSubject } from '../kernel/ports.ts';
+import { encodeHeaderValue } from './header-value.ts';
+import { isObject } from './jsonrpc.ts';
+import { mayMirror, mirroredParams, paramHeaders, type MirroredParam } from './mirrored-params.ts';
+import { metaKey } from './request-envelope.ts';
+import { withMeta } from './request-meta.ts';
+
+export const modernVersion = '2026-07-28';
+
+export interface Discovery {
+  readonly protocolVersion: string;
+  readonly capabilities: JsonObject;
+  readonly serverInfo: JsonObject;
+}
+
+/** `undefined` when the answer does not say that the upstream speaks this revision. */
+export function readDiscovery(reply: UpstreamReply): Discovery | undefined {
+  if (reply.kind === 'error') return undefined;
+  const { supportedVersions, capabilities, _meta: meta } = reply.value;
+  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(modernVersion)) return undefined;
+  return {
+    protocolVersion: modernVersion,
+    capabilities: objectOr(capabilities),
+    serverInfo: objectOr(isObject(meta) ? meta[metaKey.serverInfo] : undefined),
+  };
+}
+
+/** Writes requests as this revision wants them. `info` is what is said where the caller says nothing of itself. */
+export interface ModernWriter {
+  params(params: string | undefined, client: UpstreamClient | undefined): string;
+  /** Names and values in turn. */
+  headers(method: string, subject: UpstreamSubject | undefined): readonly string[];
+}
+
+const rememberedTools = 4_096;
+
+export function createModernWriter(info: { readonly name: string; readonly version: string }): ModernWriter {
+  const own = envelope({ capabilities: {}, info });
+  const mirrored = new Map<string, readonly MirroredParam[]>();
+
+  function envelope({ capabilities, info: said }: UpstreamClient): string {
+    const meta = {
+      [metaKey.protocolVersion]: modernVersion,
+      [metaKey.clientCapabilities]: capabilities,
+      [metaKey.clientInfo]: said ?? info,
+    };
+    return JSON.stringify(meta).slice(1, -1);
+  }
+
+  function mirroredBy(definition: string): readonly MirroredParam[] {
+    if (!mayMirror(definition)) return [];
+    let params = mirrored.get(definition);
+    if (params === undefined) {
+      params = mirroredParams((JSON.parse(definition) as JsonObject)['inputSchema']);
+      if (mirrored.size >= rememberedTools) mirrored.clear();
+      mirrored.set(definition, params);
+    }
+    return params;
+  }
+
+  return {
+    params: (params, client) => withMeta(params, client === undefined ? own : envelope(client)),
+    headers(method, subject) {
+      const standard = ['mcp-method', method];
+      if (subject === undefined) return standard;
+      const named = [...standard, 'mcp-name', encodeHeaderValue(subject.name)];
+      const repeated = mirroredBy(subject.definition);
+      return repeated.length === 0 ? named : [...named, ...Object.entries(paramHeaders(repeated, subject.args)).flat()];
+    },
+  };
+}
+
+/**
+ * Throws `fleet.input_required` for a result that is not the last word, where the caller's revision has no way to go on. Callers of this
+ * revision get it as it is and answer it themselves.
+ */
+export function assertFinal(reply: UpstreamReply, client: UpstreamClient | undefined): void {
+  if (client !== undefined || reply.kind === 'error') return;
+  const { resultType } = reply.value;
+  if (resultType === undefined || resultType === 'complete') return;
+  const what = resultType === 'input_required' ? 'asks for further input' : `answered with a result of type ${shown(resultType)}`;
+  throw new AppError('unavailable', 'fleet.input_required', `The upstream ${what}, which a client of MCP 2025 cannot give it.`, {
+    hint: 'Call the tool with everything it needs in its arguments, or from a client that speaks MCP 2026-07-28.',
+    data: { sent: true },
+  });
+}
+
+function shown(value: Json): string {
+  return JSON.stringify(value).slice(0, 64);
+}
+
+function objectOr(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
