@@ -31,6 +31,7 @@ import type {
 } from './model.ts';
 import { circuitOf, newMember } from './member.ts';
 import { usualNaming } from './model.ts';
+import type { PinnedTools } from './pinned-tools.ts';
 import { disabled, notFound, quarantined, unaccepted, badSpec } from './refusals.ts';
 import { openRoster, type Acceptable, type FindProgram, type RosterEntry } from './roster.ts';
 import { startRounds } from './rounds.ts';
@@ -103,6 +104,8 @@ export interface FleetControl {
   retry(upstream: string): Promise<MemberHealth>;
   remove(upstream: string, decision: Decision): Promise<void>;
   reviews(upstream: string | undefined): readonly PinReview[];
+  /** Served tools with a warning; of one upstream, or of all. */
+  warned(upstream: string | undefined): readonly CatalogTool[];
   acceptTools(
     upstream: string,
     offers: readonly { readonly tool: string; readonly hash: string }[],
@@ -269,8 +272,19 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
       if (upstream !== undefined) return memberOf(upstream).tools.reviews();
       return members().flatMap(({ tools }) => tools.reviews());
     },
+    warned: (upstream) => (upstream === undefined ? members() : [memberOf(upstream)]).flatMap(({ tools }) => warnedOf(tools)),
     acceptTools: (upstream, offers, decision) => memberOf(upstream).tools.accept(offers, decision),
   };
+}
+
+function warnedOf(tools: PinnedTools): readonly CatalogTool[] {
+  return tools.served().filter(({ warnings }) => warnings.length > 0);
+}
+
+function troubleOf(tools: PinnedTools): Pick<UpstreamStatus, 'unusable' | 'warned'> {
+  const unusable = tools.quarantined().flatMap(({ tool, unusable: why }) => (why === undefined ? [] : [{ tool, why }]));
+  const warned = warnedOf(tools).length;
+  return { ...(unusable.length === 0 ? {} : { unusable }), ...(warned === 0 ? {} : { warned }) };
 }
 
 function statusOf(name: string, entry: RosterEntry): UpstreamStatus {
@@ -280,7 +294,8 @@ function statusOf(name: string, entry: RosterEntry): UpstreamStatus {
     name,
     state,
     tools: entry.tools.served().length,
-    quarantined: entry.tools.reviews().filter(({ change }) => change !== 'removed').length,
+    quarantined: entry.tools.quarantined().length,
+    ...troubleOf(entry.tools),
     restarts,
     circuit: circuit.state,
     ...placeOf(entry.accepted.spec),

@@ -69,6 +69,8 @@ export interface CatalogTool extends ToolKey {
   /** Hex SHA-256 of the canonical definition. */
   readonly hash: string;
   readonly annotations: ToolAnnotations;
+  /** Why some clients or model APIs refuse a list with it, legal as it is; for a person. */
+  readonly warnings: readonly string[];
 }
 
 /** The same as agents see it at `/mcp`. */
@@ -120,6 +122,10 @@ export interface UpstreamStatus {
   readonly pid?: number;
   readonly tools: number;
   readonly quarantined: number;
+  /** Those of the quarantined that nobody can accept. */
+  readonly unusable?: readonly { readonly tool: string; readonly why: string }[];
+  /** Served tools with a warning. */
+  readonly warned?: number;
   /** Starts after the first one, since the daemon started. */
   readonly restarts: number;
   readonly circuit?: CircuitView['state'];

@@ -13,6 +13,11 @@ const output = z.array(
     pid: z.int().optional(),
     tools: z.int(),
     quarantined: z.int(),
+    unusable: z
+      .array(z.strictObject({ tool: z.string(), why: z.string() }))
+      .readonly()
+      .optional(),
+    warned: z.int().optional(),
     restarts: z.int(),
     circuit: z.enum(['closed', 'open', 'half_open']).optional(),
     kind: z.enum(['stdio', 'http']).optional(),
@@ -27,20 +32,22 @@ const output = z.array(
 
 type Output = z.infer<typeof output>;
 
+/** Of tools that are left out; a line each. */
+const mostReasons = 5;
+
 /** A line for each, and under it what went wrong and what it said last. */
 function draw(upstreams: Output): string {
   if (upstreams.length === 0) return 'No upstream yet. Add one with: sallyport upstream add NAME -- COMMAND ARGUMENTS…';
-  return upstreams.flatMap(drawOne).join('\n');
+  return upstreams.flatMap((upstream) => [...drawOne(upstream), ...drawTools(upstream)]).join('\n');
 }
 
-function drawOne({ name, state, pid, tools, quarantined, restarts, circuit, error, stderr, ...of }: Output[number]): string[] {
+function drawOne({ name, state, pid, tools, restarts, circuit, error, stderr, ...of }: Output[number]): string[] {
   const where = of.command ?? of.origin;
   const facts = [
     ...(pid === undefined ? [] : [`pid ${pid}`]),
     `${tools} tools`,
     ...(of.era === undefined ? [] : [`MCP ${printable(of.era)}`]),
     ...(of.sessions === undefined ? [] : [`${of.sessions} sessions`]),
-    ...(quarantined === 0 ? [] : [`${quarantined} wait for review`]),
     ...(restarts === 0 ? [] : [`${restarts} restarts`]),
     ...(circuit === undefined || circuit === 'closed' ? [] : [`circuit ${circuit}`]),
   ];
@@ -50,6 +57,19 @@ function drawOne({ name, state, pid, tools, quarantined, restarts, circuit, erro
     ...(state === 'login_needed' ? [`  When that is mended, run: sallyport upstream retry ${printable(name)}`] : []),
     ...(state === 'unaccepted' ? [`  Look at it and run: sallyport upstream accept ${printable(name)}`] : []),
     ...(stderr === undefined ? [] : [`  | ${printableLines(stderr)}`]),
+  ];
+}
+
+/** What is not served as it is offered, and where to read on. */
+function drawTools({ name, quarantined, unusable = [], warned = 0 }: Output[number]): string[] {
+  const see = `see: sallyport tools review ${printable(name)}`;
+  const waiting = quarantined - unusable.length;
+  const hidden = unusable.length - mostReasons;
+  return [
+    ...(waiting === 0 ? [] : [`  new or changed tools that wait for you: ${waiting}; ${see}`]),
+    ...unusable.slice(0, mostReasons).map(({ tool, why }) => `  ${printable(tool)} is left out: ${printable(why)}`),
+    ...(hidden <= 0 ? [] : [`  further tools that are left out: ${hidden}; ${see}`]),
+    ...(warned === 0 ? [] : [`  tools that some clients or model APIs refuse: ${warned}; ${see}`]),
   ];
 }
 
