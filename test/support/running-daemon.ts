@@ -47,6 +47,8 @@ export interface House {
   up(environment?: Record<string, string>): Promise<RunningDaemon>;
   /** Starts it to see it end: exit code and words. */
   upAndEnd(environment?: Record<string, string>, args?: readonly string[]): Promise<Finished>;
+  /** Starts it and kills it after so many milliseconds, wherever it is by then. */
+  upAndKill(afterMs: number): Promise<void>;
   /** `sallyport …` as a shell of the same user, without any passphrase unless `environment` names its file. */
   shell(args: readonly string[], environment?: Record<string, string>): Promise<Finished>;
   /** Pids of every process of this house that is alive. */
@@ -137,6 +139,12 @@ export async function openHouse({ policies, settings, seat = 'memory' }: HouseOp
       const end = await finished;
       clearTimeout(impatience);
       return end;
+    },
+    async upAndKill(afterMs) {
+      const { child, finished } = launch(upArgs, {});
+      await delay(afterMs);
+      child.kill('SIGKILL');
+      await finished;
     },
     shell: (args, environment = {}) => launch(args, environment).finished,
   };
