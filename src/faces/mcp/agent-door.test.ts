@@ -77,6 +77,7 @@ describe('sessions', () => {
     expect((await ask(door, { method: 'DELETE', headers: { 'mcp-session-id': session } })).status).toBe(200);
     expect(parsed(await call)).toMatchObject({ id: 1, error: { code: -32001 } });
     expect(door.dispatch.cancelled).toEqual([7]);
+    expect(door.dispatch.ended).toEqual([session]);
     expect((await inSession(rpc(2, 'ping'))).status).toBe(404);
     expect((await ask(door, { method: 'DELETE', headers: { 'mcp-session-id': session } })).status).toBe(404);
     expect(door.endpoint.size()).toBe(0);

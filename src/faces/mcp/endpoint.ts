@@ -90,6 +90,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   function ended(session: Session): void {
     hangUp(session);
     calls.failAll(session, sessionOver);
+    dispatch.sessionEnded(session.caller.session);
     if (anybodyThere()) return;
     stopTick?.();
     stopTick = undefined;

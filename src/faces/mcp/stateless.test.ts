@@ -120,6 +120,7 @@ describe('the end of it', () => {
       error: { code: -32603, message: expect.stringContaining('agent') as string },
     });
     expect(door.dispatch.cancelled).toEqual([9]);
+    expect(door.dispatch.ended).toEqual(['stateless:kimi']);
     expect(door.endpoint.stateless.subscriptions()).toBe(1);
     door.dispatch.change();
     await expect.poll(() => other.messages.at(-1)).toEqual(changed(1));

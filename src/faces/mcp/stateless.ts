@@ -46,12 +46,17 @@ export interface StatelessServer {
   subscriptions(): number;
 }
 
+/** Per agent. */
+const maxSessionsKept = 64;
+
 interface Subscription {
   readonly id: RequestId;
   readonly toolsListChanged: boolean;
 }
 
 interface UnderWay {
+  /** Callers whose calls may have left something with upstreams. */
+  readonly sessions: Set<string>;
   readonly era: StatelessEra;
   readonly calls: Map<ReplySlot, CallInFlight>;
   readonly streams: Map<NoticeStream, Subscription>;
@@ -76,7 +81,7 @@ export function createStateless({ era, dispatch, calls, log, maxSubscriptions, a
   function underWay(agent: string): UnderWay {
     let own = agents.get(agent);
     if (own === undefined) {
-      own = { era, calls: new Map(), streams: new Map() };
+      own = { sessions: new Set(), era, calls: new Map(), streams: new Map() };
       agents.set(agent, own);
     }
     return own;
@@ -99,6 +104,7 @@ export function createStateless({ era, dispatch, calls, log, maxSubscriptions, a
     agents.delete(agent);
     endStreams(own);
     calls.failAll(own, message);
+    for (const session of own.sessions) dispatch.sessionEnded(session);
   }
 
   return {
@@ -124,8 +130,11 @@ export function createStateless({ era, dispatch, calls, log, maxSubscriptions, a
             slot.answer(encodeError(id, era.codes.refused, stopped));
             return;
           }
-          const home = { era, calls: underWay(agent).calls, caller: callerOf(agent, scope), scope };
-          calls.start(home, slot, id, asked, slot);
+          const own = underWay(agent);
+          const caller = callerOf(agent, scope);
+          // An agent may make up endpoints without end; what is not remembered here goes when upstreams find it idle.
+          if (own.sessions.size < maxSessionsKept) own.sessions.add(caller.session);
+          calls.start({ era, calls: own.calls, caller, scope }, slot, id, asked, slot);
           return;
         }
         case 'list_tools':
