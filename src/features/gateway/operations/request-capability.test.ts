@@ -232,7 +232,9 @@ describe('pending', () => {
       next_step: 'Do not ask again for the same thing; choose another way or talk to the human.',
     };
     expect(await kimi.json(tool, asked)).toEqual(denial);
-    clock.advance(10 * minute - 1);
+    clock.advance(30_500);
+    expect(await kimi.json(tool, asked)).toEqual({ ...denial, retry_after_s: 570 });
+    clock.advance(10 * minute - 30_501);
     expect(await kimi.json(tool, { ...asked, wait: true })).toEqual({ ...denial, retry_after_s: 1 });
     clock.advance(1);
     const again = await kimi.json(tool, asked);
