@@ -94,6 +94,8 @@ export const requirements = {
   'HTTPUP-18': 'Adding an upstream over HTTP shows URL, origin and digest; another URL is another decision.',
   'HTTPUP-19': 'URLs and headers that hold secrets, lead elsewhere or give up encryption unasked are refused in words.',
   'HTTPUP-20': 'A stock MCP server over Streamable HTTP works end to end.',
+  'HTTPUP-21':
+    'An upstream over HTTP that asks back within a session is answered: its pings, and that nobody is there for the rest.',
 
   'POL-1': 'Coverage is language inclusion and denial is non-empty intersection, proved against brute force.',
   'POL-2': 'Metacharacters, alternatives, control, bidi, zero-width and non-NFC text in a request are refused.',

@@ -21,6 +21,8 @@ export interface AnswerReader {
 }
 
 const maxRefusalBytes = 64 * 1024;
+/** A position goes back in a header; one that no header can carry is none. */
+const carriable = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
 
 interface BodyReader {
   data(chunk: Buffer): void;
@@ -78,7 +80,7 @@ function streamReader(reader: AnswerReader, maxBytes: number): BodyReader {
     maxLength: maxBytes,
     onData: (data) => reader.message(data),
     onOther: (type, data) => reader.event?.(type, data),
-    onPosition: (id) => reader.position?.(id),
+    onPosition: (id) => void (carriable.test(id) && reader.position?.(id)),
     onRetry: (ms) => reader.retryAfter?.(ms),
   });
   return {

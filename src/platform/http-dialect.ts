@@ -24,3 +24,6 @@ export interface HttpOpening {
 
 /** Methods that change nothing, whoever answers them: they may be sent twice. */
 export const harmless: ReadonlySet<string> = new Set(['ping', 'tools/list', 'server/discover']);
+
+/** Servers that take the handshake at its word refuse what overtakes `notifications/initialized`; one that lets it hang is not waited for. */
+export const handshakeMs = 2_000;

@@ -9,7 +9,7 @@ import { readAnswer } from './http-answer.ts';
 import { routeOf, type Route } from './http-client.ts';
 import { broken, cutOff, refused, sessionLost, stopped } from './http-faults.ts';
 import { createPosts } from './http-posts.ts';
-import type { HttpDeps, HttpOpening } from './http-dialect.ts';
+import { handshakeMs, type HttpDeps, type HttpOpening } from './http-dialect.ts';
 
 /** Rejects with `fleet.protocol` when there is no such stream, and as `initialize` does. */
 export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Promise<UpstreamConnection> {
@@ -84,14 +84,16 @@ export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Prom
   }
 
   const { signal } = opening;
+  const startedAt = clock.monotonic();
   const giveUp = (): void => void finish(new AppError('unavailable', 'fleet.cancelled', 'The start was given up.'), 'given up');
   const stopTimer = clock.after(opening.timeoutMs, () => missing(broken('named no endpoint in time')));
   signal.addEventListener('abort', giveUp, { once: true });
   if (signal.aborted) giveUp();
   try {
     await endpoint;
-    const handshake = await initialize(peer, deps.info, opening);
-    await posts.told();
+    const timeoutMs = Math.max(1, opening.timeoutMs - (clock.monotonic() - startedAt));
+    const handshake = await initialize(peer, deps.info, { signal, timeoutMs });
+    await posts.told(handshakeMs);
     return {
       ...handshake,
       perSession: true,

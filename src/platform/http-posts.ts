@@ -39,8 +39,8 @@ export interface Posts {
   send(post: Post): void;
   /** The request was settled: with an answer its exchange may still end by itself, without one it is closed now. */
   settled(id: number, answered: boolean): void;
-  /** Resolves when every message that was sent without an id has arrived or failed. */
-  told(): Promise<void>;
+  /** Resolves when every message that was sent without an id has arrived or failed, and after `ms` in any case. */
+  told(ms: number): Promise<void>;
   stop(): void;
 }
 
@@ -126,9 +126,22 @@ export function createPosts({ client, clock, maxBytes, receive, accepted, refuse
       if (!answered) abandon(id);
       else clock.after(lingerMs, () => abandon(id));
     },
-    told: () => (telling.size === 0 ? Promise.resolve() : new Promise((resolve) => void quiet.push(resolve))),
+    told: (ms) =>
+      new Promise((resolve) => {
+        if (telling.size === 0) {
+          resolve();
+          return;
+        }
+        const stopTimer = clock.after(ms, resolve);
+        quiet.push(() => {
+          stopTimer();
+          resolve();
+        });
+      }),
     stop() {
       for (const id of running.keys()) abandon(id);
+      for (const exchange of telling) exchange.abandon();
+      telling.clear();
     },
   };
 }

@@ -6,11 +6,11 @@ import type { UpstreamConnection, UpstreamEnd, UpstreamReply, UpstreamRequestOpt
 import { readFrame } from '../wire/frame-slice.ts';
 import { createPeer } from '../wire/peer.ts';
 import { initialize } from '../wire/upstream-2025.ts';
-import { refused, sessionLost, stopped, unanswered, type HttpRefusal } from './http-faults.ts';
+import { broken, refused, sessionLost, stopped, unanswered, type HttpRefusal } from './http-faults.ts';
 import { openNotices, type Notices } from './http-notices.ts';
 import { createPosts, type PostEnd } from './http-posts.ts';
 import { createResumption } from './http-resumption.ts';
-import { harmless, type HttpDeps, type HttpOpening } from './http-dialect.ts';
+import { handshakeMs, harmless, type HttpDeps, type HttpOpening } from './http-dialect.ts';
 
 /** Codes and words that servers use for a session they do not know, and for other things as well: only a ping tells. */
 const doubtfulCodes: ReadonlySet<number> = new Set([-32600, -32000, -32001]);
@@ -55,6 +55,11 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
     accepted(_id, head) {
       if (initialized || sessionId !== undefined) return;
       sessionId = head.header('mcp-session-id');
+      // "Session Management": visible ASCII. Anything else could not be sent back.
+      if (sessionId !== undefined && !/^[\x21-\x7e]{1,1024}$/.test(sessionId)) {
+        sessionId = undefined;
+        throw broken('gave its session a name that no header can carry');
+      }
     },
     refused: onRefused,
     over: onOver,
@@ -186,8 +191,7 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
         ];
       },
     });
-    // Requests that overtake this notice are refused by servers that take the handshake at its word.
-    await posts.told();
+    await posts.told(handshakeMs);
     if (opening.listens) {
       notices = openNotices({
         client,

@@ -1,11 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HttpFixture } from '../../test/fixtures/http-fixture.ts';
 import { startHttpFixture } from '../../test/fixtures/http-server.ts';
 import { oddResult } from '../../test/fixtures/odd-result.ts';
+import { selfSigned } from '../../test/support/self-signed.ts';
 import type { AppError } from '../kernel/errors.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { HttpConnector, UpstreamConnection, UpstreamRequestOptions } from '../kernel/ports.ts';
@@ -117,6 +119,17 @@ describe('a session over Streamable HTTP', () => {
       });
       expect(await call(narrow, 'echo', { message: 'still here' })).toMatchObject({ kind: 'result' });
     }
+  });
+
+  test('[HTTPUP-21] its ping in the middle of a call is answered, and what nobody is there for is refused', async () => {
+    const fixture = await fixtureOf();
+    const connection = await connect(fixture.url);
+    const reply = await call(connection, 'nags');
+    const said = (reply.kind === 'result' ? reply.value['content'] : undefined) as readonly { text: string }[];
+    expect(JSON.parse(said[0]?.text ?? '')).toEqual([
+      { jsonrpc: '2.0', id: 'ping', result: {} },
+      { jsonrpc: '2.0', id: 'sample', error: { code: -32_601, message: 'Method not found: sampling/createMessage' } },
+    ]);
   });
 
   test('[HTTPUP-3] a call past its deadline is cancelled under its own id, and its connection is closed', async () => {
@@ -324,6 +337,42 @@ describe('opening an upstream over HTTP', () => {
     expect(page).toMatchObject({ code: 'fleet.start_failed', message: expect.stringContaining("type 'text/html'") as string });
     const mute = await failure(connect(await constant(() => undefined), { startTimeoutMs: 400 }));
     expect(mute).toMatchObject({ code: 'fleet.start_failed', message: expect.stringContaining('within 400 ms') as string });
+  });
+
+  test('[HTTPUP-6] a certificate that nobody vouches for is refused before a word is said, also where the environment would allow it', async () => {
+    let asked = 0;
+    const server = createSecureServer(selfSigned(), (_request, response) => {
+      asked += 1;
+      response.end();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const error = await failure(connect(`https://localhost:${(server.address() as AddressInfo).port}/mcp`));
+    expect(error).toMatchObject({ code: 'fleet.unreachable', data: { sent: false } });
+    expect(error.message).toContain('its TLS certificate is not accepted');
+    expect(asked).toBe(0);
+  });
+
+  test('[HTTPUP-1] one that lets the notice of the handshake hang is not waited for', { timeout: 10_000 }, async () => {
+    const fixture = await fixtureOf();
+    fixture.gate = ({ message }) => (message?.method === 'notifications/initialized' ? { status: 0 } : undefined);
+    const connection = await connect(fixture.url);
+    expect(await call(connection, 'echo')).toMatchObject({ kind: 'result' });
+  });
+
+  test('[HTTPUP-4] positions and session names that no header can carry are not sent back', async () => {
+    const fixture = await fixtureOf();
+    const connection = await connect(fixture.url);
+    expect(await failure(call(connection, 'resumable', { position: 'caf\u00e9 \u{1F6AA}' }))).toMatchObject({
+      code: 'fleet.failed',
+    });
+    const odd = await constant((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'n\u00e4me' }).end('{}');
+    });
+    expect((await failure(connect(odd))).message).toContain('a name that no header can carry');
   });
 });
 

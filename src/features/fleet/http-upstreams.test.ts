@@ -167,7 +167,7 @@ describe('an upstream over HTTP that restarts', () => {
     const fleet = await fleetOf(fixture);
     await until(() => fixture.counts.streams === 1);
     await fixture.stop();
-    await until(() => statusOf(fleet, 'up')?.state !== 'ready', 4_000);
+    await expect.poll(() => statusOf(fleet, 'up')?.state, { timeout: 4_000 }).not.toBe('ready');
   });
 
   test('[HTTPUP-16] down when the fleet opens and started later serves without anybody’s doing', async () => {
@@ -187,7 +187,7 @@ describe('an upstream over HTTP that restarts', () => {
     await until(() => fixture.counts.streams === 1);
     fixture.tools = fixtureTools.slice(1);
     for (const { notify } of fixture.sessions.values()) notify?.({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
-    await until(() => statusOf(fleet, 'up')?.tools === fixtureTools.length - 1);
+    await expect.poll(() => statusOf(fleet, 'up')?.tools).toBe(fixtureTools.length - 1);
   });
 });
 
