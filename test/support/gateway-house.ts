@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { createCleanup } from '../../src/app/cleanup.ts';
 import { openSlices } from '../../src/app/slices.ts';
+import type { Settings } from '../../src/app/config.ts';
 import type { AuditEvent, AuditRecord } from '../../src/features/audit/model.ts';
 import { parseRecord } from '../../src/features/audit/record.ts';
 import { scanLog } from '../../src/features/audit/scan.ts';
@@ -28,6 +29,7 @@ export interface HouseOptions {
   /** Name → behaviour of the fixture server and its arguments; accepted and started. */
   readonly upstreams?: Readonly<Record<string, readonly [string, ...string[]]>>;
   readonly clock?: Clock;
+  readonly naming?: Settings['naming'];
 }
 
 export interface GatewayHouse {
@@ -60,7 +62,8 @@ export interface GatewayHouse {
 const local: Caller = { kind: 'local' };
 const never = new AbortController().signal;
 
-export async function openGatewayHouse({ policies, upstreams = {}, clock = createClock() }: HouseOptions): Promise<GatewayHouse> {
+export async function openGatewayHouse(options: HouseOptions): Promise<GatewayHouse> {
+  const { policies, upstreams = {}, clock = createClock(), naming } = options;
   const home = mkdtempSync(join(tmpdir(), 'sallyport-gateway-'));
   for (const folder of ['run', 'keys', 'audit']) mkdirSync(join(home, folder), { mode: 0o700 });
   const policyPath = join(home, 'policies.yaml');
@@ -84,6 +87,7 @@ export async function openGatewayHouse({ policies, upstreams = {}, clock = creat
       socketPath: join(home, 'run', 'sallyport.sock'),
       logLevel: 'error',
       environment: { PATH: process.env['PATH'] ?? '', HOME: home },
+      ...(naming === undefined ? {} : { naming }),
     },
     log: silentLog(),
     agentUrl: () => undefined,

@@ -12,7 +12,7 @@ export function nestingProblem(value: Json): string | undefined {
   let level: readonly Json[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > definitionBounds.depth) return `it nests more than ${definitionBounds.depth} levels deep`;
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? (Object.values(one) as Json[]) : []));
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values<Json>(one) : []));
   }
   return undefined;
 }
@@ -61,7 +61,7 @@ function topCautions(schema: JsonObject): string[] {
     ...(odd === undefined ? [] : [`its argument ${shown(odd[0])} is not named with 1 to 64 letters, digits, '.', '_' and '-'`]),
     ...(bare === undefined
       ? []
-      : [`its argument ${shown(bare[0])} has ${String(bare[1])} for a schema, where 2025-11-25 has an object`]),
+      : [`its argument ${shown(bare[0])} has ${JSON.stringify(bare[1])} for a schema, where 2025-11-25 has an object`]),
   ];
 }
 

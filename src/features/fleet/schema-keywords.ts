@@ -15,7 +15,7 @@ export function keywordOf(name: string): Keyword | undefined {
   return keywords.get(name);
 }
 
-const typeNames: ReadonlySet<Json> = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
+const typeNames = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
 const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isArray = (value: Json): value is readonly Json[] => Array.isArray(value);
@@ -23,15 +23,16 @@ const isSchema = (value: Json): boolean => isObject(value) || typeof value === '
 const isCount = (value: Json): boolean => typeof value === 'number' && Number.isInteger(value) && value >= 0;
 const isNames = (value: Json): boolean =>
   isArray(value) && value.every((name) => typeof name === 'string') && new Set(value).size === value.length;
+const isTypeName = (value: Json): boolean => typeof value === 'string' && typeNames.includes(value);
 const isType = (value: Json): boolean =>
-  isArray(value) ? value.length > 0 && isNames(value) && value.every((name) => typeNames.has(name)) : typeNames.has(value);
+  isArray(value) ? value.length > 0 && isNames(value) && value.every(isTypeName) : isTypeName(value);
 
 function must(holds: (value: Json) => boolean, otherwise: string): Keyword {
   return { problem: (value) => (holds(value) ? undefined : otherwise) };
 }
 
 const entries = (value: Json): readonly (readonly [string, Json])[] =>
-  isArray(value) || isObject(value) ? (Object.entries(value) as [string, Json][]) : [];
+  isArray(value) || isObject(value) ? Object.entries<Json>(value) : [];
 
 const schema: Keyword = { ...must(isSchema, 'is no schema'), inside: (value) => [[undefined, value]] };
 const schemas: Keyword = {
@@ -70,7 +71,7 @@ const namesByName = must(
   (value) => isObject(value) && Object.values(value).every(isNames),
   'is no object with a list of names for each name',
 );
-const type = must(isType, `is not one of ${[...typeNames].join(', ')}, or a list of some of them`);
+const type = must(isType, `is not one of ${typeNames.join(', ')}, or a list of some of them`);
 const divisor = must((value) => typeof value === 'number' && value > 0, 'is no number above 0');
 
 const bearers: readonly (readonly [Keyword, string])[] = [

@@ -39,8 +39,8 @@ export function createListing({ operations, fleet, policy, naming = usualNaming 
   };
 
   /**
-   * A short form says nothing of a tool that does not exist, so it says nothing of one that a deny covers either: both are what their
-   * letters say, an unknown tool.
+   * A short form cannot be tied to a tool that does not exist, so it is not tied to one that a deny covers either: both are decided by
+   * what their letters say, and nobody learns which is which.
    */
   function listedTarget(agent: string, name: string): Target | undefined {
     const key = fleet.named(name);
