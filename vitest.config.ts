@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    reporters: ['default', './test/support/count-reporter.ts'],
+    reporters: ['default', './test/conformance/table-reporter.ts', './test/support/count-reporter.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     pool: 'forks',

@@ -183,9 +183,10 @@ export const requirements = {
 
   'CONF-1': 'The conformance fixtures pass every check of the suite bare, so that what fails behind the gateway is the gateway’s.',
   'CONF-2':
-    'With a fixture of each era behind `/mcp/upstreams/<name>` the server sets of 2025-11-25 and 2026-07-28 pass, but for what the baseline names.',
+    'With an upstream of ours behind `/mcp/upstreams/<name>` the server sets of 2025-11-25 and 2026-07-28 pass, but for what the baseline names: over HTTP, over stdio, and across to the other era.',
   'CONF-3':
     'The baseline only shrinks: an unlisted failure or warning, a line whose check passes, and a required scenario that checked nothing are refused.',
+  'CONF-4': 'The connector for HTTP upstreams passes the client sets of both revisions, but for what the baseline names.',
 } as const;
 
 export type RequirementId = keyof typeof requirements;

@@ -1,16 +1,15 @@
 // What is known to fail, each line with its reason, and the comparison that lets the list only shrink.
 import { readFileSync } from 'node:fs';
-import type { Check, RequirementSet, Scenario, Side } from './suite.ts';
+import type { Check, Scenario } from './suite.ts';
 
 /**
- * Side, set, scenario, check: why it fails. A check is its id, or `id:name` where one id stands for several checks, or `*` for whatever
- * fails in the scenario.
+ * Run, scenario, check: why it fails. A check is its id, or `id:name` where one id stands for several checks, or `*` for whatever fails
+ * in the scenario.
  */
-export type Baseline = Partial<Record<Side, Partial<Record<RequirementSet, Record<string, Record<string, string>>>>>>;
+export type Baseline = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
 
-export interface Run {
-  readonly side: Side;
-  readonly set: RequirementSet;
+export interface Results {
+  readonly run: string;
   readonly scenarios: readonly Scenario[];
   /** Scenarios that must have been run. */
   readonly required: readonly string[];
@@ -30,10 +29,10 @@ export function passed({ checks }: Scenario): number {
 }
 
 /** One sentence for everything that has to change: in the product when something new fails, in the baseline when something passes. */
-export function compare({ side, set, scenarios, required }: Run, baseline: Baseline): string[] {
-  const known = baseline[side]?.[set] ?? {};
+export function compare({ run, scenarios, required }: Results, baseline: Baseline): string[] {
+  const known = baseline[run] ?? {};
   const problems: string[] = [];
-  const say = (scenario: string, what: string): void => void problems.push(`${side} ${set} ${scenario}: ${what}`);
+  const say = (scenario: string, what: string): void => void problems.push(`${run}, ${scenario}: ${what}`);
 
   for (const scenario of scenarios) {
     const excused = new Map(Object.entries(known[scenario.name] ?? {}));

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-type FixtureName = 'session-server' | 'stateless-server' | 'session-stdio';
+export type FixtureName = 'session-server' | 'stateless-server' | 'session-stdio';
 
 /** `[command, script]`, absolute. */
 export function fixtureProgram(name: FixtureName): [string, string] {

@@ -2,11 +2,7 @@
 import { onTestFinished } from 'vitest';
 import { addAgent, decide, openHouse } from '../support/running-daemon.ts';
 import { openBearerProxy } from './bearer-proxy.ts';
-import { fixtureProgram, startFixture } from './fixture-server.ts';
-import type { RequirementSet } from './suite.ts';
-
-/** How the gateway reaches the fixtures. Over stdio there is only the one of 2025. */
-export const reach: 'stdio' | 'http' = 'stdio';
+import { fixtureProgram, startFixture, type FixtureName } from './fixture-server.ts';
 
 const policies = `version: 1
 agents:
@@ -17,17 +13,13 @@ agents:
 `;
 
 /** The URL of the fixture's own endpoint at the gateway. */
-export async function openTarget(set: RequirementSet): Promise<string> {
+export async function openTarget(upstream: FixtureName): Promise<string> {
   const house = await openHouse({ policies });
   const daemon = await house.up();
   const token = await addAgent(house, daemon, 'suite');
-  await decide(house, daemon, 'fleet.add', { name: 'fixture', ...(await upstreamOf(set)) });
+  const where = upstream === 'session-stdio' ? { run: fixtureProgram(upstream) } : { url: await startFixture(upstream) };
+  await decide(house, daemon, 'fleet.add', { name: 'fixture', ...where });
   const proxy = await openBearerProxy(`${daemon.agent_url}/upstreams/fixture`, token);
   onTestFinished(() => proxy.close());
   return proxy.url;
-}
-
-async function upstreamOf(set: RequirementSet): Promise<{ run: string[] } | { url: string }> {
-  if (reach === 'stdio') return { run: fixtureProgram('session-stdio') };
-  return { url: await startFixture(set === '2025-11-25' ? 'session-server' : 'stateless-server') };
 }

@@ -1,11 +1,12 @@
 // Runs the public conformance suite as a program of its own and reads what it wrote. Judges nothing.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import type { Turns } from './turns.ts';
 
 export type RequirementSet = '2025-11-25' | '2026-07-28';
 export type Side = 'server' | 'client';
@@ -32,9 +33,17 @@ const patienceMs = 120_000;
 /** Its words are for the person who looks into a failure. */
 const maxSaid = 20_000;
 
+interface Requirements extends Readonly<Record<Side, readonly string[]>> {
+  readonly not_scored: readonly { readonly scenario: string; readonly leg: Side }[];
+}
+
+function requirementsOf(set: RequirementSet): Requirements {
+  return parse(readFileSync(join(home, 'requirements', `${set}.yaml`), 'utf8')) as Requirements;
+}
+
 /** The scenarios a set requires, as the suite ships them. */
 export function requiredScenarios(set: RequirementSet, side: Side): readonly string[] {
-  return (parse(readFileSync(join(home, 'requirements', `${set}.yaml`), 'utf8')) as Record<Side, string[]>)[side];
+  return requirementsOf(set)[side];
 }
 
 /** The suite as a client of the server at `url`. */
@@ -42,15 +51,18 @@ export function testServer(set: RequirementSet, url: string): Promise<Scenario[]
   return runSuite('server', set, ['--url', url]);
 }
 
-/** The suite as a server of a program, which is given its URL as the last argument. `script` is relative to the repository. */
+/**
+ * The suite as the server of a program, which is started for all scenarios at once and given the URL as its last argument, and `Turns` in
+ * the environment. `script` is relative to the repository.
+ */
 export function testClient(set: RequirementSet, script: string): Promise<Scenario[]> {
-  return runSuite('client', set, ['--command', `node ${script}`]);
+  return runSuite('client', set, ['--command', `node ${script}`, '--timeout', String(patienceMs)]);
 }
 
 async function runSuite(side: Side, set: RequirementSet, args: readonly string[]): Promise<Scenario[]> {
   const output = mkdtempSync(join(tmpdir(), 'conformance-'));
   try {
-    const said = await run([program, side, ...args, '--requirements', set, '-o', output]);
+    const said = await run([program, side, ...args, '--requirements', set, '-o', output], JSON.stringify(turnsOf(set, output)));
     const scenarios = read(output);
     if (scenarios.length === 0) throw new Error(`the suite wrote no result; it said:\n${said}`);
     return scenarios;
@@ -59,12 +71,19 @@ async function runSuite(side: Side, set: RequirementSet, args: readonly string[]
   }
 }
 
+function turnsOf(set: RequirementSet, output: string): Turns {
+  const folder = join(output, 'turns');
+  mkdirSync(folder);
+  const { client, not_scored: unscored } = requirementsOf(set);
+  return { folder, clients: client.length + unscored.filter(({ leg }) => leg === 'client').length };
+}
+
 /** The exit code says whether every required check passed; the results say which, so only the results count. */
-function run(args: readonly string[]): Promise<string> {
+function run(args: readonly string[], turns: string): Promise<string> {
   const path = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
   const child = spawn(process.execPath, args, {
     cwd: root,
-    env: { PATH: path, HOME: tmpdir(), NO_COLOR: '1' },
+    env: { PATH: path, HOME: tmpdir(), NO_COLOR: '1', CONFORMANCE_TURNS: turns },
     // A group of its own: the programs it starts for its client scenarios end with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
