@@ -24,6 +24,7 @@ const graceMs = 2_000;
 
 const instructions =
   'Tools named <upstream>__<tool> act on the world through a gateway that checks policy, may ask a human, and records every call. ' +
+  'A name that ends in __ and eight hex digits is a short form; a refusal of the call names its capability. ' +
   'Plan with scopegate_policy_summary and scopegate_can_i; ask with scopegate_request_capability before privileged work. ' +
   'When an answer says a human must approve, relay the exact command it names and make the same call again afterwards.';
 
