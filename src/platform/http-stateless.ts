@@ -6,7 +6,7 @@ import type { UpstreamConnection, UpstreamEnd, UpstreamReply, UpstreamRequestOpt
 import { readFrame } from '../wire/frame-slice.ts';
 import { encodeRequest } from '../wire/jsonrpc.ts';
 import { createPeer } from '../wire/peer.ts';
-import { assertFinal, createModernWriter, modernVersion, readDiscovery } from '../wire/upstream-2026.ts';
+import { assertFinal, createModernWriter, invitesRetry, modernVersion, readDiscovery } from '../wire/upstream-2026.ts';
 import { refused, stopped, unanswered, type HttpRefusal } from './http-faults.ts';
 import { openNotices, type Notices } from './http-notices.ts';
 import { createPosts } from './http-posts.ts';
@@ -96,7 +96,8 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
   }
 
   try {
-    const discovery = readDiscovery(await ask('server/discover', undefined, opening));
+    const first = await ask('server/discover', undefined, opening);
+    const discovery = readDiscovery(invitesRetry(first) ? await ask('server/discover', undefined, opening) : first);
     if (discovery === undefined) {
       await close();
       return undefined;

@@ -30,6 +30,16 @@ describe('opening an upstream over HTTP', () => {
     expect(await connect(fixture.url, { connector })).toMatchObject({ protocolVersion: '2025-11-25' });
   });
 
+  test('[HTTPUP-8] a revision that is refused although it is supported is offered once more', async () => {
+    const fixture = await fixtureOf({ era: 'stateless' });
+    const error = { code: -32_022, message: 'Unsupported', data: { requested: '2026-07-28', supported: ['2026-07-28'] } };
+    let refusals = 0;
+    fixture.gate = ({ message }) =>
+      (refusals += 1) > 1 ? undefined : { status: 400, body: JSON.stringify({ jsonrpc: '2.0', id: message?.id, error }) };
+    expect(await connect(fixture.url)).toMatchObject({ protocolVersion: '2026-07-28' });
+    expect(fixture.seen.map(({ message }) => message?.method)).toEqual(['server/discover', 'server/discover']);
+  });
+
   test('[HTTPUP-9] the first HTTP transport is spoken where the others are refused', async () => {
     const fixture = await fixtureOf({ era: 'legacy' });
     const connection = await connect(fixture.url);

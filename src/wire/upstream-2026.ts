@@ -4,7 +4,7 @@ import { AppError } from '../kernel/errors.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { UpstreamClient, UpstreamReply, UpstreamSubject } from '../kernel/ports.ts';
 import { encodeHeaderValue } from './header-value.ts';
-import { isObject } from './jsonrpc.ts';
+import { isObject, rpcCode } from './jsonrpc.ts';
 import { mayMirror, mirroredParams, paramHeaders, type MirroredParam } from './mirrored-params.ts';
 import { metaKey } from './request-envelope.ts';
 import { withMeta } from './request-meta.ts';
@@ -27,6 +27,14 @@ export function readDiscovery(reply: UpstreamReply): Discovery | undefined {
     capabilities: objectOr(capabilities),
     serverInfo: objectOr(isObject(meta) ? meta[metaKey.serverInfo] : undefined),
   };
+}
+
+/** A refusal of a revision that names ours as supported all the same: the same request is worth a second try ("Version Negotiation"). */
+export function invitesRetry(reply: UpstreamReply): boolean {
+  if (reply.kind !== 'error' || reply.code !== rpcCode.unsupportedVersion) return false;
+  const { data } = JSON.parse(reply.json) as { readonly data?: Json };
+  const supported = isObject(data) ? data['supported'] : undefined;
+  return Array.isArray(supported) && supported.includes(modernVersion);
 }
 
 /** Writes requests as this revision wants them. `info` is what is said where the caller says nothing of itself. */
