@@ -41,9 +41,11 @@ export function decodeBase64url(text: string): Uint8Array | undefined {
   return (held & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }
 
+const hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** Lower-case hexadecimal. */
 export function encodeHex(bytes: Uint8Array): string {
   let text = '';
-  for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
+  for (const byte of bytes) text += hexPairs[byte];
   return text;
 }

@@ -1,6 +1,8 @@
+import { createHmac } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDigest, createEntropy, createVerifier, loadOrCreateSecret, loadOrCreateSigner, signerFromSeed } from './crypto.ts';
 import { createFiles } from './files.ts';
@@ -17,6 +19,22 @@ describe('digest', () => {
       '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
     );
   });
+});
+
+it('HMAC is that of node:crypto for every key, text and length, and what was hashed before leaves no trace', () => {
+  const digest = createDigest();
+  const keys = fc.uint8Array({ maxLength: 70 });
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.uint8Array(),
+    fc.constantFrom('é☃'.repeat(16_384), '\ud800', 'x'.repeat(32_769), new Uint8Array(40_000)),
+  );
+  fc.assert(
+    fc.property(keys, texts, (key, text) => {
+      expect(hex(digest.hmacSha256(key, text))).toBe(createHmac('sha256', key).update(text).digest('hex'));
+    }),
+    { numRuns: 500 },
+  );
 });
 
 describe('Ed25519', () => {

