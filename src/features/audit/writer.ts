@@ -63,7 +63,8 @@ export function createWriter(deps: WriterDeps): Writer {
   function recordOf(draft: Draft, committedAt: number | undefined): AuditRecord {
     time = Math.max(time, Math.floor(clock.now()));
     const late = committedAt !== undefined && committedAt < time - promptMs;
-    return { v: 1, ...draft, t: time, ...(late && { committedAt }) };
+    const record = { ...draft, t: time, v: 1 } as const;
+    return late ? { ...record, committedAt } : record;
   }
 
   const state = (checkpoint: Checkpoint): Resume => ({

@@ -89,11 +89,11 @@ export function createGateway(deps: GatewayDeps): Dispatch {
         },
       });
       const json = mask(answer.json);
-      intent.close(outcomeOf(answer), { ms: Math.round(clock.monotonic() - startedAt), chars: json.length }, { answer: json });
+      intent.close(outcomeOf(answer), { chars: json.length, ms: Math.round(clock.monotonic() - startedAt) }, { answer: json });
       return answer.kind === 'result' ? { kind: 'upstream', result: json } : { kind: 'upstream_error', error: json };
     } catch (thrown) {
       const error = asAppError(thrown);
-      intent.close(outcomeOfError(error), { ms: Math.round(clock.monotonic() - startedAt), code: error.code });
+      intent.close(outcomeOfError(error), { code: error.code, ms: Math.round(clock.monotonic() - startedAt) });
       throw error;
     }
   }
@@ -104,12 +104,13 @@ export function createGateway(deps: GatewayDeps): Dispatch {
       {
         event: 'call.intent',
         actor: actorOf(caller),
+        // In the order of their keys, which spares the record the sorting.
         facts: {
           capability: tool.capability,
-          tool_hash: tool.hash,
-          rule: admission.rule,
-          policy: admission.policy,
           ...admission.standsOn,
+          policy: admission.policy,
+          rule: admission.rule,
+          tool_hash: tool.hash,
         },
         sealed: { args: JSON.stringify(call.args ?? {}) },
       },
