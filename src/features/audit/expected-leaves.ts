@@ -3,7 +3,7 @@
 import { decodeBase64 } from '../../lib/base64.ts';
 import type { Files } from '../../kernel/ports.ts';
 import { resumePath } from './resume.ts';
-import { hashAt, tileBytes, tilePath, tileWidth } from './tiles.ts';
+import { hashAt, levelPath, tileBytes, tileRange, tileWidth } from './tiles.ts';
 
 export interface ExpectedLeaves {
   /** Tiles are complete up to here; behind it there may be none yet. */
@@ -39,7 +39,7 @@ export async function openExpectedLeaves(files: Files, folder: string): Promise<
     const tile = Math.floor(index / tileWidth);
     let now = held.get(level);
     if (now?.tile !== tile) {
-      const bytes = await files.readBytes(`${folder}/${tilePath(level, tile)}`);
+      const bytes = await files.readBytes(levelPath(folder, level), tileRange(tile));
       held.set(level, (now = { tile, bytes: bytes?.length === tileBytes ? bytes : undefined }));
     }
     return now.bytes && hashAt(now.bytes, index % tileWidth);

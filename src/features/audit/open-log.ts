@@ -52,7 +52,9 @@ interface Replay extends Omit<OpenedLog, 'signed' | 'lostBytes'> {
 async function replay(deps: OpenLogDeps, signed: Checkpoint | undefined, resume: Resume | undefined): Promise<Replay> {
   const { files, folder, tree, waiting } = deps;
   const frontier = frontierOf(tree, resume?.edge ?? []);
-  const tiles = createTiles({ files, folder, tree, edge: resume?.edge ?? [], keepBelow: signed?.size ?? 0 });
+  // The tiles under a hint were on stable storage before it; those behind it are made again from the records.
+  const keepBelow = (resume?.checkpoint ?? signed)?.size ?? 0;
+  const tiles = createTiles({ files, folder, tree, edge: resume?.edge ?? [], keepBelow });
   const openIntents = new Map(resume?.openIntents);
   const appended = new Set((resume?.outstanding ?? []).filter((id) => waiting.has(id)));
   let position = resume?.position ?? { segment: 0, offset: 0 };

@@ -111,6 +111,19 @@ describe('the resume hint', () => {
     expect(await verifies(home)).toEqual([]);
   });
 
+  it('is not used when a tile is missing that it counts on; the full read makes the tiles again', async () => {
+    const home = await crashed(600);
+    const tiles = fs.readFileSync(home.path('tiles', '0'));
+    fs.truncateSync(home.path('tiles', '0'), tiles.length - 1);
+    let warned = '';
+    const audit = await home.start({ log: { ...silentLog, warn: (message) => (warned += message) } });
+    expect(warned).toMatch(/no usable resume hint/);
+    audit.append(granted);
+    await audit.close();
+    expect(fs.readFileSync(home.path('tiles', '0'))).toEqual(tiles);
+    expect(await verifies(home)).toEqual([]);
+  });
+
   it('is not believed when anything in it was changed', async () => {
     for (const change of [
       { position: { segment: 0, offset: 0 } },
@@ -137,7 +150,7 @@ describe('the resume hint', () => {
       await (await home.start()).close();
       expect(await verifies(home)).toEqual([]);
       fs.rmSync(home.path('resume.json'));
-      fs.rmSync(home.path('tile'), { recursive: true, force: true });
+      fs.rmSync(home.path('tiles'), { recursive: true, force: true });
       const audit = await home.start();
       expect(audit.status().records).toBe(count + 3);
       await audit.close();

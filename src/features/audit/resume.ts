@@ -7,7 +7,7 @@ import { sameBytes, type TreeHash } from './merkle.ts';
 import type { NoteKey } from './note.ts';
 import { segmentPath, splitFrames } from './scan.ts';
 import type { Position } from './segments.ts';
-import { frontierOf, type Edge } from './tiles.ts';
+import { frontierOf, fullTiles, levelPath, tileBytes, type Edge } from './tiles.ts';
 
 /** The state of the log just behind the last record of `checkpoint`. */
 export interface Resume {
@@ -91,11 +91,20 @@ function parseResume(text: string, { key, verifier, tree, seal }: ResumeDeps): R
   }
 }
 
+/** Whether every tile is there that the state of the hint no longer holds. */
+async function hasTiles({ files, folder }: ResumeDeps, { checkpoint, edge }: Resume): Promise<boolean> {
+  for (const level of edge.keys()) {
+    const full = fullTiles(level, checkpoint.size);
+    if (full > 0 && ((await files.size(levelPath(folder, level))) ?? 0) < full * tileBytes) return false;
+  }
+  return true;
+}
+
 /** `undefined` when there is none to trust; then the whole log is read. */
 export async function readResume(deps: ResumeDeps): Promise<Resume | undefined> {
   const { files, folder, tree } = deps;
   const resume = parseResume((await files.readText(resumePath(folder))) ?? '', deps);
-  if (resume === undefined) return undefined;
+  if (resume === undefined || !(await hasTiles(deps, resume))) return undefined;
   const { position, last } = resume;
   const range = { offset: position.offset - last.bytes, length: last.bytes };
   const [record] = splitFrames((await files.readBytes(segmentPath(folder, position.segment), range)) ?? new Uint8Array(0)).records;

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { createFaultyFiles } from '../../../test/support/faulty-files.ts';
 import { createDigest } from '../../platform/crypto.ts';
 import { createFiles } from '../../platform/files.ts';
 import { createFrontier, createTreeHash } from './merkle.ts';
@@ -31,8 +32,8 @@ it('[AUD-1] a tree of 70,000 leaves has the tiles that the specification counts,
   const frontier = createFrontier(tree);
   for (let n = 0; n < 70_000; n += 1) frontier.push(leafOf(n), 0, tiles.completed);
   await tiles.flush();
-  const count = (path: string): number => fs.readdirSync(join(folder, path)).length;
-  expect([count('tile/0'), count('tile/1')]).toEqual([273, 1]);
+  const count = (level: number): number => fs.statSync(join(folder, 'tiles', String(level))).size / 8_192;
+  expect([count(0), count(1)]).toEqual([273, 1]);
   expect(tiles.edge().map((level) => level.length / 32)).toEqual([112, 17, 1]);
   expect(Buffer.from(hashAt(await tiles.read(0, 2), 3))).toEqual(Buffer.from(leafOf(515)));
   const root = frontier.root();
@@ -54,8 +55,45 @@ it('a missing or cut tile is an error with its path, never a wrong hash', async 
   const frontier = createFrontier(tree);
   for (let n = 0; n < 300; n += 1) frontier.push(leafOf(n), 0, tiles.completed);
   await tiles.flush();
-  fs.truncateSync(join(folder, 'tile/0/000'), 100);
-  await expect(tiles.node(0, 3)).rejects.toThrow('tile/0/000 is missing or has not 8192 bytes');
+  fs.truncateSync(join(folder, 'tiles/0'), 100);
+  await expect(tiles.node(0, 3)).rejects.toThrow(/^tile 0 of .*tiles\/0 is missing or has not 8192 bytes$/);
   await expect(tiles.node(0, 300)).rejects.toThrow(RangeError);
   expect(() => frontierOf(tree, [new Uint8Array(33)])).toThrow(RangeError);
+});
+
+it('a tile that a signed tree stands on is not written over; one behind it, or half of one, gives way', async () => {
+  const folder = scratch();
+  const grow = async (from: number, keepBelow: number): Promise<Uint8Array[]> => {
+    const tiles = createTiles({ files: createFiles(), folder, tree, keepBelow });
+    const frontier = createFrontier(tree);
+    for (let n = 0; n < 800; n += 1) frontier.push(leafOf(n + from), 0, tiles.completed);
+    await tiles.flush();
+    tiles.close();
+    const bytes = fs.readFileSync(join(folder, 'tiles/0'));
+    return [0, 256, 512].map((index) => Uint8Array.from(hashAt(bytes, index)));
+  };
+  expect(await grow(0, 0)).toEqual([leafOf(0), leafOf(256), leafOf(512)].map((leaf) => Uint8Array.from(leaf)));
+  fs.truncateSync(join(folder, 'tiles/0'), 8_192 * 3 - 1);
+  expect(await grow(1_000, 800)).toEqual([leafOf(0), leafOf(256), leafOf(1_512)].map((leaf) => Uint8Array.from(leaf)));
+  expect(await grow(2_000, 511)).toEqual([leafOf(0), leafOf(2_256), leafOf(2_512)].map((leaf) => Uint8Array.from(leaf)));
+});
+
+it('a tile whose sync failed is written again, once', async () => {
+  const folder = scratch();
+  const files = createFaultyFiles();
+  const tiles = createTiles({ files, folder, tree });
+  const frontier = createFrontier(tree);
+  const grow = (to: number): void => {
+    while (frontier.size < to) frontier.push(leafOf(frontier.size), 0, tiles.completed);
+  };
+  grow(300);
+  files.deaf = true;
+  await expect(tiles.flush()).rejects.toThrow(/EIO/);
+  grow(600);
+  files.deaf = false;
+  await tiles.flush();
+  await tiles.flush();
+  expect(fs.statSync(join(folder, 'tiles/0')).size).toBe(2 * 8_192);
+  for (const index of [0, 1])
+    expect(Buffer.from(hashAt(await tiles.read(0, index), 7))).toEqual(Buffer.from(leafOf(index * 256 + 7)));
 });

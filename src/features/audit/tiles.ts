@@ -1,6 +1,6 @@
-// The stored subtrees of the log as C2SP tiles (c2sp.org/tlog-tiles): 256 hashes each, full ones in files, the right edge in
-// memory. Derived from the records: a tile that is lost is a loss of speed, not of evidence.
-import type { Files } from '../../kernel/ports.ts';
+// The stored subtrees of the log as C2SP tiles (c2sp.org/tlog-tiles): 256 hashes each, the full ones of a level one behind the other in
+// a file, the right edge in memory. Derived from the records: a tile that is lost is a loss of speed, not of evidence.
+import type { AppendFile, Files } from '../../kernel/ports.ts';
 import { createFrontier, type NodeListener, type TreeHash } from './merkle.ts';
 import type { NodeReader } from './proof.ts';
 
@@ -9,7 +9,22 @@ const tileHeight = 8;
 const hashBytes = 32;
 export const tileBytes = tileWidth * hashBytes;
 
-/** `tile/<L>/<N>[.p/<W>]`; `level` may also be `entries`. */
+/** The full tiles of a level, the first one first. */
+export function levelPath(folder: string, level: number): string {
+  return `${folder}/tiles/${level}`;
+}
+
+/** How many full tiles a level has in a tree of `size` leaves. */
+export function fullTiles(level: number, size: number): number {
+  return Math.floor(size / tileWidth ** (level + 1));
+}
+
+/** Where one tile stands in the file of its level. */
+export function tileRange(tile: number): { readonly offset: number; readonly length: number } {
+  return { offset: tile * tileBytes, length: tileBytes };
+}
+
+/** `tile/<L>/<N>[.p/<W>]` of the specification; `level` may also be `entries`. */
 export function tilePath(level: number | 'entries', tile: number, width: number = tileWidth): string {
   const groups = [String(tile % 1000).padStart(3, '0')];
   for (let rest = Math.floor(tile / 1000); rest > 0; rest = Math.floor(rest / 1000)) {
@@ -32,8 +47,9 @@ export interface Tiles {
   /** A full tile, or the first hashes of the one at the edge; throws RangeError when the tile is missing or cut. */
   readonly read: (level: number, tile: number) => Promise<Uint8Array>;
   readonly node: NodeReader;
-  /** Writes the full tiles that are only in memory; a failed one stays for the next call. */
+  /** Full tiles that are only in memory go to stable storage, one sync for each level; what fails stays for the next call. */
   flush(): Promise<void>;
+  close(): void;
 }
 
 export interface TilesDeps {
@@ -41,8 +57,17 @@ export interface TilesDeps {
   readonly folder: string;
   readonly tree: TreeHash;
   readonly edge?: Edge;
-  /** Tiles below this size were on disk before and are evidence: they are not written over. */
+  /** Full tiles of a tree of this size that are on disk are evidence: they are not written over. Others give way. */
   readonly keepBelow?: number;
+}
+
+interface Level {
+  full: number;
+  width: number;
+  hashes: Uint8Array;
+  /** The last full ones. */
+  unwritten: Uint8Array[];
+  file?: AppendFile;
 }
 
 /** A frontier in the state that an edge describes. Throws RangeError when the bytes cannot be one. */
@@ -56,12 +81,10 @@ export function frontierOf(tree: TreeHash, edge: Edge): ReturnType<typeof create
 }
 
 export function createTiles({ files, folder, tree, edge = [], keepBelow = 0 }: TilesDeps): Tiles {
-  const levels: { full: number; width: number; hashes: Uint8Array }[] = [];
-  const unwritten = new Map<string, Uint8Array>();
-  const keep = new Set<string>();
+  const levels: Level[] = [];
 
-  function at(level: number): { full: number; width: number; hashes: Uint8Array } {
-    return (levels[level] ??= { full: 0, width: 0, hashes: new Uint8Array(tileBytes) });
+  function at(level: number): Level {
+    return (levels[level] ??= { full: 0, width: 0, hashes: new Uint8Array(tileBytes), unwritten: [] });
   }
   let above = 0;
   for (const [level, hashes] of [...edge.entries()].reverse()) {
@@ -74,27 +97,50 @@ export function createTiles({ files, folder, tree, edge = [], keepBelow = 0 }: T
   }
 
   async function read(level: number, tile: number): Promise<Uint8Array> {
-    const state = at(level);
-    if (tile === state.full) return state.hashes.slice(0, state.width * hashBytes);
-    const path = tilePath(level, tile);
-    const bytes = unwritten.get(path) ?? (await files.readBytes(`${folder}/${path}`));
-    if (bytes?.length !== tileBytes) throw new RangeError(`${path} is missing or has not ${tileBytes} bytes`);
+    const { full, width, hashes, unwritten } = at(level);
+    if (tile === full) return hashes.slice(0, width * hashBytes);
+    const path = levelPath(folder, level);
+    const bytes = unwritten[tile - (full - unwritten.length)] ?? (await files.readBytes(path, tileRange(tile)));
+    if (bytes?.length !== tileBytes) throw new RangeError(`tile ${tile} of ${path} is missing or has not ${tileBytes} bytes`);
     return bytes;
+  }
+
+  function open(level: number): AppendFile {
+    const file = files.openAppend(levelPath(folder, level));
+    const kept = Math.min(fullTiles(level, keepBelow), Math.floor(file.size / tileBytes)) * tileBytes;
+    if (file.size > kept) file.truncate(kept);
+    return file;
+  }
+
+  async function write(level: number, state: Level): Promise<void> {
+    const tiles = [...state.unwritten];
+    const first = state.full - tiles.length;
+    const file = (state.file ??= open(level));
+    const before = file.size;
+    if (before < first * tileBytes) throw new RangeError(`${levelPath(folder, level)} ends before tile ${first}`);
+    try {
+      for (const tile of tiles.slice(before / tileBytes - first)) file.append(tile);
+      await file.sync();
+    } catch (thrown) {
+      // Nobody knows what a failed sync kept: the next call writes it again.
+      file.truncate(before);
+      throw thrown;
+    }
+    state.unwritten.splice(0, tiles.length);
   }
 
   return {
     read,
     completed(height, hash) {
       if (height % tileHeight !== 0) return;
-      const level = height / tileHeight;
-      const state = at(level);
+      const state = at(height / tileHeight);
       state.hashes.set(hash, state.width * hashBytes);
       state.width += 1;
       if (state.width < tileWidth) return;
-      const path = tilePath(level, state.full);
-      unwritten.set(path, state.hashes);
-      if ((state.full + 1) * tileWidth ** (level + 1) <= keepBelow) keep.add(path);
-      levels[level] = { full: state.full + 1, width: 0, hashes: new Uint8Array(tileBytes) };
+      state.unwritten.push(state.hashes);
+      state.full += 1;
+      state.width = 0;
+      state.hashes = new Uint8Array(tileBytes);
     },
     edge: () => levels.map(({ hashes, width }) => hashes.slice(0, width * hashBytes)),
     async node(height, index) {
@@ -108,12 +154,10 @@ export function createTiles({ files, folder, tree, edge = [], keepBelow = 0 }: T
       return subtree.root();
     },
     async flush() {
-      for (const [path, bytes] of unwritten) {
-        const target = `${folder}/${path}`;
-        if (!keep.has(path) || (await files.size(target)) === undefined) await files.writeAtomic(target, bytes);
-        unwritten.delete(path);
-        keep.delete(path);
-      }
+      for (const [level, state] of levels.entries()) if (state.unwritten.length > 0) await write(level, state);
+    },
+    close() {
+      for (const { file } of levels) file?.close();
     },
   };
 }

@@ -150,7 +150,7 @@ describe('tampering', () => {
   it('[AUD-7] a log rewritten with all its tiles is detected as forked from the last checkpoint that still holds', async () => {
     const home = await signedLog();
     const other = await signedLog({ from: 350 });
-    for (const part of ['segments', 'tile', 'resume.json']) {
+    for (const part of ['segments', 'tiles', 'resume.json']) {
       fs.rmSync(home.path(part), { recursive: true });
       fs.cpSync(other.path(part), home.path(part), { recursive: true });
     }
@@ -181,7 +181,7 @@ describe('tampering', () => {
     fs.writeFileSync(home.path('checkpoints.txt'), `${splitNotes(list).notes.slice(0, 4).join('\n')}\n`);
     fs.writeFileSync(home.path('checkpoint'), old);
     fs.rmSync(home.path('resume.json'));
-    fs.rmSync(home.path('tile'), { recursive: true });
+    fs.rmSync(home.path('tiles'), { recursive: true });
     await rewrite(home, (records) => records.filter((record) => indexOf(record) < 301));
     expect(brief(await verify(home))).toEqual([]);
     expect(brief(await verify(home, { held: [{ where: 'the one you hold', note: newest }] }))).toEqual(['truncated 301']);
@@ -200,9 +200,9 @@ describe('tampering', () => {
 
   it('a changed tile is told apart from a changed record', async () => {
     const home = await signedLog();
-    const tile = fs.readFileSync(home.path('tile', '0', '001'));
-    tile[32 * 4] = (tile[32 * 4] as number) ^ 1;
-    fs.writeFileSync(home.path('tile', '0', '001'), tile);
+    const tiles = fs.readFileSync(home.path('tiles', '0'));
+    tiles[32 * 260] = (tiles[32 * 260] as number) ^ 1;
+    fs.writeFileSync(home.path('tiles', '0'), tiles);
     expect(brief(await verify(home))).toEqual(['tile 260']);
   });
 

@@ -165,6 +165,7 @@ export function createWriter(deps: WriterDeps): Writer {
       cancelTimer?.();
       await persist();
       segments.close();
+      tiles.close();
       list?.close();
     },
   };
