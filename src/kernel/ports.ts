@@ -10,6 +10,8 @@ export interface Clock {
   monotonic(): number;
   /** Runs `task` once after `ms` milliseconds unless cancelled; the timer alone never keeps the process alive. */
   after(ms: number, task: () => void): Unsubscribe;
+  /** Runs `task` once at the end of this turn of the event loop, when everything that has already arrived was looked at. */
+  soon(task: () => void): void;
 }
 
 export interface Entropy {

@@ -19,5 +19,6 @@ export function createClock(): Clock {
       arm();
       return () => clearTimeout(timer);
     },
+    soon: (task) => void setImmediate(task),
   };
 }

@@ -89,6 +89,7 @@ export async function createAuditHome(given?: Database, more: readonly Migration
     },
     crash() {
       closers.pop();
+      clock.stop();
       clock = createFakeClock(clock.now() + 1_000);
       files = createFaultyFiles();
       audit = undefined;

@@ -1,4 +1,5 @@
-// A clock that moves only when a test says so. Timers fire in the order of their instants, then of their making.
+// A clock that moves only when a test says so. Timers fire in the order of their instants, then of their making. The turns of the event
+// loop are no time and are the real ones.
 import type { Clock } from '../../src/kernel/ports.ts';
 
 export interface FakeClock extends Clock {
@@ -6,12 +7,15 @@ export interface FakeClock extends Clock {
   advance(ms: number): void;
   /** Timers that wait now. */
   pending(): number;
+  /** For good: neither a timer nor the end of a turn fires any more, as after a kill. */
+  stop(): void;
 }
 
 /** `start`: milliseconds since the Unix epoch. */
 export function createFakeClock(start: number = Date.UTC(2026, 0, 1)): FakeClock {
   const timers = new Set<{ readonly due: number; readonly task: () => void }>();
   let elapsed = 0;
+  let stopped = false;
   return {
     now: () => start + elapsed,
     monotonic: () => elapsed,
@@ -19,6 +23,15 @@ export function createFakeClock(start: number = Date.UTC(2026, 0, 1)): FakeClock
       const timer = { due: elapsed + Math.max(0, ms), task };
       timers.add(timer);
       return () => timers.delete(timer);
+    },
+    soon(task) {
+      setImmediate(() => {
+        if (!stopped) task();
+      });
+    },
+    stop() {
+      stopped = true;
+      timers.clear();
     },
     advance(ms) {
       const until = elapsed + ms;

@@ -1,4 +1,4 @@
-// The real Files port on a disk that can be told to be full or to fail its syncs.
+// The real Files port on a disk that counts, and that can be told to be full or to fail its syncs.
 import { AppError } from '../../src/kernel/errors.ts';
 import type { Files } from '../../src/kernel/ports.ts';
 import { createFiles } from '../../src/platform/files.ts';
@@ -8,6 +8,9 @@ export interface FaultyFiles extends Files {
   full: boolean;
   /** While true fdatasync fails with EIO. */
   deaf: boolean;
+  /** Appends and fdatasyncs that succeeded. */
+  writes: number;
+  syncs: number;
 }
 
 function failure(path: string, errno: string): AppError {
@@ -20,6 +23,8 @@ export function createFaultyFiles(): FaultyFiles {
     ...real,
     full: false,
     deaf: false,
+    writes: 0,
+    syncs: 0,
     async writeAtomic(path, data) {
       if (faulty.full) throw failure(path, 'ENOSPC');
       await real.writeAtomic(path, data);
@@ -33,10 +38,12 @@ export function createFaultyFiles(): FaultyFiles {
         append(bytes) {
           if (faulty.full) throw failure(path, 'ENOSPC');
           file.append(bytes);
+          faulty.writes += 1;
         },
         async sync() {
           if (faulty.deaf) throw failure(path, 'EIO');
           await file.sync();
+          faulty.syncs += 1;
         },
         truncate: (size) => file.truncate(size),
         close: () => file.close(),

@@ -45,7 +45,7 @@ export function createPlainAudit(db: Database): PlainAudit {
     assertAvailable,
     append,
     appendSynced: (entry) => Promise.resolve().then(() => append(entry)),
-    intent(entry) {
+    async intent(entry) {
       const { id } = append(entry);
       return { id, close: (outcome) => void entries.push({ ...entry, event: 'call.outcome', facts: { outcome } }) };
     },

@@ -9,6 +9,8 @@ const granted: AuditEntry = { event: 'grant.issued', actor: 'agent:a', facts: { 
 const call: AuditEntry = { event: 'call.intent', actor: 'agent:a', facts: { tool: 'x__y' } };
 const unavailable = expect.objectContaining({ code: 'audit.unavailable', kind: 'unavailable' });
 
+const endOfTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 describe('appending', () => {
   it('writes each record at once, in order, under ids that are unique and ordered by time', async () => {
     const home = await createAuditHome();
@@ -72,21 +74,62 @@ describe('appending', () => {
 });
 
 describe('intents', () => {
-  it('[AUD-10] the intent is on the record in the same tick when written, and after a sync when synced', async () => {
+  it('[AUD-10] the intent is on the record when its effect may start, and on stable storage when synced', async () => {
     const home = await createAuditHome();
     const audit = await home.start();
-    const intent = audit.intent(call, 'written');
-    expect(intent).not.toBeInstanceOf(Promise);
-    expect((await home.records()).at(-1)).toMatchObject({ event: 'call.intent', id: (await intent).id });
-    const synced = audit.intent(call, 'synced');
-    expect(synced).toBeInstanceOf(Promise);
-    (await synced).close('ok', { bytes: 12 }, { result: 'secret' });
-    (await synced).close('error');
+    const onRecord = (id: string): boolean => fs.readFileSync(home.path('segments', '0000000000000000.seg'), 'utf8').includes(id);
+    const written = await audit.intent(call, 'written');
+    expect(onRecord(written.id)).toBe(true);
+    const { syncs } = home.files;
+    const synced = await audit.intent(call, 'synced');
+    expect(onRecord(synced.id)).toBe(true);
+    expect(home.files.syncs).toBe(syncs + 1);
+    synced.close('ok', { bytes: 12 }, { result: 'secret' });
+    synced.close('error');
+    await audit.evidence.settle();
     const records = await home.records();
-    expect(records.at(-1)).toMatchObject({ event: 'call.outcome', intent: (await synced).id, facts: { outcome: 'ok', bytes: 12 } });
+    expect(records.at(-1)).toMatchObject({ event: 'call.outcome', intent: synced.id, facts: { outcome: 'ok', bytes: 12 } });
     expect(records).toHaveLength(4);
     expect(JSON.stringify(records)).not.toContain('secret');
-    expect(() => audit.intent(granted, 'written')).toThrow(expect.objectContaining({ code: 'audit.bad_entry' }));
+    await expect(audit.intent(granted, 'written')).rejects.toMatchObject({ code: 'audit.bad_entry' });
+  });
+
+  it('[AUD-10] intents and outcomes of one turn share one write, in their order, and an append takes along what waits', async () => {
+    const home = await createAuditHome();
+    const audit = await home.start();
+    const { writes } = home.files;
+    const [first, second] = await Promise.all([audit.intent(call, 'written'), audit.intent(call, 'written')]);
+    expect(home.files.writes).toBe(writes + 1);
+    first.close('ok');
+    const third = audit.intent(call, 'written');
+    expect(home.files.writes).toBe(writes + 1);
+    const { id } = audit.append(granted);
+    expect(home.files.writes).toBe(writes + 2);
+    second.close('ok');
+    await endOfTurn();
+    const events = (await home.records()).map((record) => record.intent ?? record.id);
+    expect(events.slice(1)).toEqual([first.id, second.id, first.id, (await third).id, id, second.id]);
+    expect(home.files.writes).toBe(writes + 3);
+  });
+
+  it('[AUD-10] more intents than fit into one write are all on the record, in their order', async () => {
+    const home = await createAuditHome();
+    const audit = await home.start({ segmentBytes: 1 << 20 });
+    const { writes } = home.files;
+    const large = { ...call, facts: { text: 'x'.repeat(60_000) } };
+    const intents = await Promise.all(Array.from({ length: 10 }, () => audit.intent(large, 'written')));
+    expect((await home.records()).slice(1).map(({ id }) => id)).toEqual(intents.map(({ id }) => id));
+    expect(home.files.writes - writes).toBeGreaterThan(2);
+    expect(home.files.writes - writes).toBeLessThan(10);
+  });
+
+  it('[AUD-10] an outcome that a kill took before its write closes as unknown at the next start', async () => {
+    const home = await createAuditHome();
+    const intent = await (await home.start()).intent(call, 'written');
+    intent.close('ok');
+    home.crash();
+    await home.start();
+    expect((await home.records()).at(-1)).toMatchObject({ intent: intent.id, facts: { outcome: 'unknown' } });
   });
 
   it('[AUD-10] an intent without outcome closes as unknown at the next start, exactly once', async () => {
@@ -114,6 +157,7 @@ describe('intents', () => {
     const home = await createAuditHome();
     const intent = await (await home.start()).intent(call, 'written');
     intent.close('timeout', { ms: 1.5 });
+    await home.audit.evidence.settle();
     expect((await home.records()).at(-1)).toMatchObject({ intent: intent.id, facts: { outcome: 'timeout', unrecordable: true } });
   });
 });
@@ -162,7 +206,7 @@ describe('a full disk', () => {
     };
     await expect(audit.commit(work)).rejects.toEqual(unavailable);
     expect(ran).toBe(false);
-    expect(() => audit.intent(call, 'written')).toThrow(unavailable);
+    await expect(audit.intent(call, 'written')).rejects.toEqual(unavailable);
     expect(audit.status()).toEqual({ available: false, reason: 'the disk is full', records: 2 });
     home.clock.advance(1_000);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -183,12 +227,34 @@ describe('a full disk', () => {
     const intent = await audit.intent(call, 'written');
     home.files.full = true;
     intent.close('ok');
-    expect(audit.status().available).toBe(false);
+    await expect.poll(() => audit.status().available).toBe(false);
     home.files.full = false;
     home.clock.advance(1_000);
     await expect.poll(() => audit.status().available).toBe(true);
     const records = await home.records();
     expect(records.slice(-2).map(({ event }) => event)).toEqual(['call.outcome', 'log.recovered']);
+  });
+
+  it('[AUD-12] [AUD-10] a disk that fills up within a turn refuses every intent of the turn and keeps every outcome', async () => {
+    const home = await createAuditHome();
+    const audit = await home.start();
+    const running = [await audit.intent(call, 'written'), await audit.intent(call, 'written')];
+    const before = await home.records();
+    running[0]?.close('ok');
+    const asked = [audit.intent(call, 'written'), audit.intent(call, 'synced')];
+    running[1]?.close('error');
+    home.files.full = true;
+    expect(await Promise.allSettled(asked)).toEqual(asked.map(() => ({ status: 'rejected', reason: unavailable })));
+    expect(await home.records()).toEqual(before);
+    home.files.full = false;
+    home.clock.advance(1_000);
+    await expect.poll(() => audit.status().available).toBe(true);
+    const late = (await home.records()).slice(before.length);
+    expect(late.map(({ event, intent }) => [event, intent])).toEqual([
+      ['call.outcome', running[0]?.id],
+      ['call.outcome', running[1]?.id],
+      ['log.recovered', undefined],
+    ]);
   });
 
   it('[AUD-12] refusals while the disk is full throw nothing and are counted into the next record of their kind', async () => {
@@ -212,6 +278,7 @@ describe('a full disk', () => {
     home.files.deaf = false;
     home.clock.advance(60_000);
     expect(() => audit.assertAvailable()).toThrow(unavailable);
+    await expect(audit.intent(call, 'written')).rejects.toEqual(unavailable);
     home.crash();
     expect((await home.start()).status().available).toBe(true);
   });

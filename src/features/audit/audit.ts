@@ -31,8 +31,11 @@ export interface Audit {
   append(entry: AuditEntry): { readonly id: string };
   /** Grade `synced`: resolves once the record is on stable storage. */
   appendSynced(entry: AuditEntry): Promise<{ readonly id: string }>;
-  /** Records a `call.intent` in the given grade before its effect. `written` returns a plain value in the same tick. */
-  intent(entry: AuditEntry, grade: Grade): Intent | Promise<Intent>;
+  /**
+   * Records a `call.intent` in the given grade; its effect may start when it resolves. Intents of one turn of the event loop share one
+   * write, at its end. Rejects with `audit.unavailable` and `audit.bad_entry`; then nothing was recorded.
+   */
+  intent(entry: AuditEntry, grade: Grade): Promise<Intent>;
   /**
    * State and record are one commit: `work` changes rows in `tx`; its entries go into the outbox of the same transaction;
    * after commit the sequencer appends the leaves (synced) and, when `decision`, signs a checkpoint at once. Refuses with

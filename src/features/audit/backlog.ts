@@ -12,15 +12,15 @@ interface Late {
 
 export interface Backlog {
   /**
-   * Appends now, or as soon as the log records again; `appended` is called either way. Throws `audit.bad_entry` only, and then
-   * the draft is not kept.
+   * Takes the record for the next write, or for when the log records again; `appended` is called when it is in the log. Throws
+   * `audit.bad_entry` only, and then the draft is not kept.
    */
   deliver(draft: Draft, committedAt: number, appended: () => void): void;
   /** Appends what waits until it fails again. */
   drain(): void;
 }
 
-export function createBacklog(writer: Pick<Writer, 'append' | 'check'>): Backlog {
+export function createBacklog(writer: Pick<Writer, 'append' | 'check' | 'put'>): Backlog {
   const waiting: Late[] = [];
   function drain(): void {
     while (waiting.length > 0) {
@@ -42,14 +42,13 @@ export function createBacklog(writer: Pick<Writer, 'append' | 'check'>): Backlog
         drain();
         return;
       }
+      const late = { draft, committedAt, appended };
       try {
-        writer.append(draft, committedAt);
+        writer.put(draft, (error) => (error === undefined ? appended() : void waiting.push(late)), committedAt);
       } catch (thrown) {
         if (asAppError(thrown).code === 'audit.bad_entry') throw thrown;
-        waiting.push({ draft, committedAt, appended });
-        return;
+        waiting.push(late);
       }
-      appended();
     },
     drain,
   };

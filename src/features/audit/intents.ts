@@ -11,14 +11,14 @@ import type { Writer } from './writer.ts';
 export interface Intent {
   readonly id: string;
   /**
-   * Writes the second record, `call.outcome` with the outcome among its facts; never throws. While the log is unavailable it waits
-   * in memory; if the process ends first, the next start records `unknown`. Only the first call counts.
+   * Hands in the second record, `call.outcome` with the outcome among its facts, for the next write; never throws. While the log is
+   * unavailable it waits in memory; if the process ends first, the next start records `unknown`. Only the first call counts.
    */
   close(outcome: Outcome, facts?: JsonObject, sealed?: Readonly<Record<string, string>>): void;
 }
 
 export interface Intents {
-  open(entry: AuditEntry, grade: Grade): Intent | Promise<Intent>;
+  open(entry: AuditEntry, grade: Grade): Promise<Intent>;
   /** Closes as `unknown` what a crash left open; id → actor. */
   closeUnknown(left: ReadonlyMap<string, string>): void;
 }
@@ -37,24 +37,30 @@ export function createIntents(deps: { clock: Clock; drafter: Drafter; writer: Wr
     }
   }
 
+  function intentOf(id: string, actor: string): Intent {
+    let closed = false;
+    return {
+      id,
+      close(result, facts, sealed) {
+        if (closed) return;
+        closed = true;
+        outcome(id, { actor, facts: { ...facts, outcome: result }, ...(sealed && { sealed }) });
+      },
+    };
+  }
+
   return {
-    open(entry, grade) {
+    async open(entry, grade) {
       if (entry.event !== 'call.intent') {
         // A start knows open intents by their event.
         throw new AppError('internal', 'audit.bad_entry', `an intent is a call.intent, not ${entry.event}`);
       }
       const draft = drafter.draft(entry);
-      writer.append(draft);
-      let closed = false;
-      const intent: Intent = {
-        id: draft.id,
-        close(result: Outcome, facts?: JsonObject, sealed?: Readonly<Record<string, string>>) {
-          if (closed) return;
-          closed = true;
-          outcome(draft.id, { actor: entry.actor, facts: { ...facts, outcome: result }, ...(sealed && { sealed }) });
-        },
-      };
-      return grade === 'written' ? intent : writer.sync().then(() => intent);
+      await new Promise<void>((resolve, reject) => {
+        writer.put(draft, (error) => (error === undefined ? resolve() : reject(error)));
+      });
+      if (grade === 'synced') await writer.sync();
+      return intentOf(draft.id, entry.actor);
     },
     closeUnknown(left) {
       for (const [id, actor] of left) outcome(id, { actor, facts: { outcome: 'unknown' } });

@@ -1,12 +1,14 @@
-// The one place where the log grows: one write per record, shared syncs, signed checkpoints. Knows the order of bytes, not the
-// meaning of events, save that a call has an intent and an outcome.
+// The one place where the log grows: one write for all records of a turn of the event loop, shared syncs, signed checkpoints. Knows
+// the order of bytes, not the meaning of events, save that a call has an intent and an outcome.
+import type { AppError } from '../../kernel/errors.ts';
 import { coalesce } from '../../lib/coalesce.ts';
 import type { AppendFile, Clock, Digest, Files, Log, Signer } from '../../kernel/ports.ts';
 import type { Availability } from './availability.ts';
+import { createBatch, type Told } from './batch.ts';
 import { listed, signCheckpoint, type Checkpoint } from './checkpoint.ts';
 import type { NoteKey } from './note.ts';
 import type { OpenedLog } from './open-log.ts';
-import { encodeRecord, maxRecordBytes, type Draft } from './record.ts';
+import type { Draft } from './record.ts';
 import { formatResume, resumePath, type Resume, type ResumeSeal } from './resume.ts';
 import { createSegments } from './segments.ts';
 import { latestPath, listPath } from './signed-checkpoints.ts';
@@ -35,13 +37,18 @@ export interface WriterDeps {
 export interface Writer {
   readonly size: number;
   readonly signed: Checkpoint | undefined;
-  /** One synchronous write. Throws `audit.unavailable` and `audit.bad_entry`; then nothing was written. */
+  /**
+   * Takes a record for the write at the end of this turn of the event loop, or for the next write if one comes sooner; `told` is called
+   * when it is done. Throws `audit.unavailable` and `audit.bad_entry`; then nothing was taken.
+   */
+  put(draft: Draft, told: Told, committedAt?: number): void;
+  /** Writes the record now, and whatever was taken before it, in one write. Throws as `put` does; then nothing of it was written. */
   append(draft: Draft, committedAt?: number): void;
   /** Throws `audit.bad_entry` for what `append` would refuse. */
   check(draft: Draft): void;
-  /** Resolves when everything appended before is on stable storage. */
+  /** Resolves when everything put or appended before is on stable storage. */
   sync(): Promise<void>;
-  /** Resolves with a durable checkpoint over everything appended before. */
+  /** Resolves with a durable checkpoint over everything put or appended before. */
   checkpoint(): Promise<Checkpoint>;
   /** Writes tiles and the resume hint; a failure is logged and tried again at the next checkpoint. */
   persist(): Promise<void>;
@@ -52,8 +59,8 @@ export function createWriter(deps: WriterDeps): Writer {
   const { files, folder, clock, digest, key, signer, log, availability, opened, outstanding } = deps;
   const { frontier, tiles, openIntents } = opened;
   const segments = createSegments(files, folder, opened.position, deps.segmentBytes);
-  // The byte before the record is the prefix of its leaf hash first and half of its length then: no copy is made.
-  const frame = new Uint8Array(2 + maxRecordBytes + 1);
+  const batch = createBatch(digest);
+  let willFlush = false;
   let { time, last, rights } = opened;
   let signed = opened.signed;
   let signedState: Resume | undefined;
@@ -78,7 +85,41 @@ export function createWriter(deps: WriterDeps): Writer {
     rights,
   });
 
+  function put(draft: Draft, told: Told, committedAt?: number): void {
+    availability.assert();
+    if (!batch.hasRoom()) flush();
+    batch.put(recordOf(draft, committedAt), told);
+    if (willFlush) return;
+    willFlush = true;
+    clock.soon(flush);
+  }
+
+  function flush(): void {
+    willFlush = false;
+    const { waiting, frames } = batch.take();
+    if (waiting.length === 0) return;
+    try {
+      // A failed sync, or a write that came between, may have ended all writing since the first of them was taken.
+      availability.assert();
+      segments.append(frontier.size, frames);
+    } catch (thrown) {
+      const error = availability.fail(thrown, 'room');
+      for (const { told } of waiting) told(error);
+      return;
+    }
+    for (const { record, bytes, leaf } of waiting) {
+      last = { bytes, leaf };
+      rights = record.rights ?? rights;
+      frontier.push(leaf, 0, tiles.completed);
+      if (record.event === 'call.intent') openIntents.set(record.id, record.actor);
+      if (record.intent !== undefined) openIntents.delete(record.intent);
+    }
+    checkpointSoon();
+    for (const { told } of waiting) told(undefined);
+  }
+
   const sync = coalesce(async () => {
+    flush();
     try {
       await segments.sync();
     } catch (thrown) {
@@ -98,6 +139,7 @@ export function createWriter(deps: WriterDeps): Writer {
   });
 
   const checkpoint = coalesce(async () => {
+    flush();
     if (signed?.size === frontier.size) return signed;
     const size = frontier.size;
     const root = frontier.root();
@@ -136,32 +178,28 @@ export function createWriter(deps: WriterDeps): Writer {
     get signed() {
       return signed;
     },
+    put,
     append(draft, committedAt) {
-      availability.assert();
-      const length = encodeRecord(recordOf(draft, committedAt), frame, 2);
-      frame[1] = 0;
-      const leaf = digest.sha256(frame.subarray(1, 2 + length));
-      frame[0] = length >> 8;
-      frame[1] = length & 0xff;
-      try {
-        segments.append(frontier.size, frame.subarray(0, 2 + length));
-      } catch (thrown) {
-        throw availability.fail(thrown, 'room');
-      }
-      last = { bytes: length + 2, leaf };
-      rights = draft.rights ?? rights;
-      frontier.push(leaf, 0, tiles.completed);
-      if (draft.event === 'call.intent') openIntents.set(draft.id, draft.actor);
-      if (draft.intent !== undefined) openIntents.delete(draft.intent);
-      checkpointSoon();
+      const outcome: { error?: AppError } = {};
+      put(
+        draft,
+        (error) => {
+          if (error !== undefined) outcome.error = error;
+        },
+        committedAt,
+      );
+      flush();
+      if (outcome.error !== undefined) throw outcome.error;
     },
     check(draft) {
-      encodeRecord({ v: 1, ...draft, t: Number.MAX_SAFE_INTEGER, committedAt: Number.MAX_SAFE_INTEGER }, frame, 2);
+      if (!batch.hasRoom()) flush();
+      batch.check({ v: 1, ...draft, t: Number.MAX_SAFE_INTEGER, committedAt: Number.MAX_SAFE_INTEGER });
     },
     sync,
     checkpoint,
     persist,
     async close() {
+      flush();
       cancelTimer?.();
       await persist();
       segments.close();
