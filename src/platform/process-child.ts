@@ -1,5 +1,6 @@
 // One running child: lines in and out, stderr always drained, and an end that takes the whole family along. Knows no protocol.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { nextTick } from 'node:process';
 import { AppError } from '../kernel/errors.ts';
 import type { Child, ChildExit } from '../kernel/ports.ts';
 import { createLineReader } from '../wire/lines.ts';
@@ -121,6 +122,11 @@ export function createChild(
           retryAfterMs: 5_000,
           data: { sent: false },
         });
+      }
+      // What is written in one go leaves in one write, which wakes the program once.
+      if (stdin.writableCorked === 0) {
+        stdin.cork();
+        nextTick(() => stdin.uncork());
       }
       return stdin.write(`${line}\n`);
     },

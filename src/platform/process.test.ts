@@ -66,6 +66,18 @@ describe('a child', () => {
     expect(seen).toEqual(['got hello', 'last']);
   });
 
+  test('gets all lines of a turn, in order, also when its input is closed in the same turn', async () => {
+    const child = await spawner.spawn(spec(['cat']));
+    const seen: string[] = [];
+    child.onLine((line) => seen.push(line));
+    const lines = Array.from({ length: 500 }, (_, index) => `line ${index}`);
+    for (const line of lines.slice(0, 250)) child.writeLine(line);
+    await Promise.resolve();
+    for (const line of lines.slice(250)) child.writeLine(line);
+    await child.stop(2_000);
+    expect(seen).toEqual(lines);
+  });
+
   test('[FLEET-4] stderr is drained even when nobody listens', async () => {
     const child = await spawner.spawn(spec([node, '-e', "process.stderr.write('x'.repeat(5_000_000), () => process.exit(0))"]));
     expect(await child.exited).toEqual({ code: 0, signal: null });
