@@ -4,7 +4,7 @@ import type { Digest } from '../../kernel/ports.ts';
 import { listedAs } from './definition.ts';
 import type { CatalogTool, ListedTool, Naming, ToolKey } from './model.ts';
 import type { PinnedTools } from './pinned-tools.ts';
-import { assignNames, fullName } from './tool-names.ts';
+import { assignNames, fullName, shortName } from './tool-names.ts';
 
 export interface Catalog {
   /** In the order of their names. */
@@ -46,12 +46,10 @@ export function createCatalog({ pinned, naming, digest }: CatalogDeps): Catalog 
       digest,
     );
     // Apart from the served ones: what nobody accepted must not change the name of what somebody did.
-    const waiting = assignNames(
-      pinned().flatMap((tools) => tools.quarantined()),
-      naming,
-      digest,
-    );
-    const names = new Map<string, ToolKey>();
+    const quarantined = pinned().flatMap((tools) => tools.quarantined());
+    const waiting = assignNames(quarantined, naming, digest);
+    // It may have been served under its short form for the sake of a neighbour.
+    const names = new Map<string, ToolKey>(quarantined.map((tool) => [shortName(tool, naming, digest), tool]));
     for (const [tool, name] of [...waiting, ...served]) if (name !== fullName(tool)) names.set(name, tool);
     for (const [tool, name] of served) if (name === fullName(tool)) names.delete(name);
     const tools = [...served].map(([tool, name]) => listed(tool, name));

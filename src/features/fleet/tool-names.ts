@@ -34,7 +34,7 @@ export function assignNames<Tool extends ToolKey>(tools: Iterable<Tool>, naming:
       else short.push(tool);
     }
   }
-  const shortened = Map.groupBy(short, (tool) => shortName(tool, naming, digest, few).toLowerCase());
+  const shortened = Map.groupBy(short, (tool) => shortName(tool, naming, digest).toLowerCase());
   for (const group of shortened.values()) {
     // Whoever meets another loses the name as well: it must not mean one today and the other tomorrow.
     const digits = group.length === 1 ? few : many;
@@ -62,7 +62,8 @@ function readableName({ upstream, tool }: ToolKey, naming: Naming): string | und
     : name;
 }
 
-function shortName({ upstream, tool }: ToolKey, naming: Naming, digest: Digest, digits: number): string {
+/** The form a tool has where its readable name cannot be had. */
+export function shortName({ upstream, tool }: ToolKey, naming: Naming, digest: Digest, digits: number = few): string {
   const room = naming.longest - 2 * joint.length - digits;
   const legible = spelled(tool, naming).replaceAll(/[^A-Za-z0-9_.-]/g, '_');
   const tail = legible.slice(0, Math.max(room - upstream.length, Math.ceil(room * toolShare)));
