@@ -1,64 +1,24 @@
 // Arguments of a tool that are mirrored into `Mcp-Param-*` headers, so that proxies can route without reading bodies (MCP 2026-07-28,
 // Streamable HTTP, "Custom Headers from Tool Parameters"): which they are, how they are written, whether headers and body agree.
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { mirroredArguments, mirrorMark, type MirroredParam } from '../lib/mirrored-arguments.ts';
 import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts';
 import { isObject } from './jsonrpc.ts';
 
-export interface MirroredParam {
-  /** The whole name of the header, in lower case. */
-  readonly header: string;
-  /** Property names from the root of the arguments. */
-  readonly path: readonly string[];
-  readonly type: 'string' | 'integer' | 'boolean';
-}
+export type { MirroredParam };
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-const annotation = 'x-mcp-header';
-/** RFC 9110 §5.6.2. */
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const decimal = /^-?\d+(?:\.\d+)?$/;
 
 /** Cheap: false for nearly every definition, without reading it. */
 export function mayMirror(definition: string): boolean {
-  return definition.includes(annotation) || definition.includes('\\u');
+  return definition.includes(mirrorMark) || definition.includes('\\u');
 }
 
-/** The mirrored arguments of an `inputSchema`; none when one annotation breaks a rule, as clients then do not offer the tool at all. */
+/** The mirrored arguments of an `inputSchema`; none when a mark breaks a rule, as clients then do not offer the tool at all. */
 export function mirroredParams(inputSchema: Json | undefined): readonly MirroredParam[] {
-  const found: MirroredParam[] = [];
-  // A list instead of recursion: the schema is an upstream's, and so is its depth.
-  const waiting: { readonly schema: Json | undefined; readonly path: readonly string[]; readonly reachable: boolean }[] = [
-    { schema: inputSchema, path: [], reachable: true },
-  ];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { schema, path, reachable } = next;
-    if (Array.isArray(schema)) {
-      for (const one of schema as readonly Json[]) waiting.push({ schema: one, path, reachable: false });
-    }
-    if (!isObject(schema)) continue;
-    if (Object.hasOwn(schema, annotation)) {
-      const param = reachable && path.length > 0 ? paramOf(schema, path) : undefined;
-      if (param === undefined || found.some(({ header }) => header === param.header)) return [];
-      found.push(param);
-    }
-    for (const [keyword, inner] of Object.entries(schema)) {
-      if (keyword === 'properties' && isObject(inner)) {
-        for (const [name, property] of Object.entries(inner)) waiting.push({ schema: property, path: [...path, name], reachable });
-      } else if (!dataKeywords.has(keyword)) waiting.push({ schema: inner, path, reachable: false });
-    }
-  }
-  return found;
-}
-
-/** What stands under these is a value, no schema. */
-const dataKeywords: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples']);
-
-function paramOf(schema: JsonObject, path: readonly string[]): MirroredParam | undefined {
-  const { [annotation]: name, type } = schema;
-  if (typeof name !== 'string' || !token.test(name)) return undefined;
-  if (type !== 'string' && type !== 'integer' && type !== 'boolean') return undefined;
-  return { header: `mcp-param-${name.toLowerCase()}`, path, type };
+  return mirroredArguments(inputSchema).params;
 }
 
 /** The headers that go with these arguments. */

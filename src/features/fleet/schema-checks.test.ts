@@ -29,6 +29,28 @@ describe('[NAME-6] an inputSchema is no legal MCP', () => {
     expect(problemOf({ name: 't', inputSchema })).toBe(words);
   });
 
+  const marked = (name: Json, type: Json = 'string'): JsonObject => withProperty({ type, 'x-mcp-header': name });
+  test.each<[string, JsonObject, string]>([
+    ['an empty header name', marked(''), "has an x-mcp-header that cannot be part of a header's name"],
+    ['a header name with a colon', marked('Region:a'), "has an x-mcp-header that cannot be part of a header's name"],
+    ['a marked number', marked('N', 'number'), 'marks an argument with x-mcp-header that is neither string, integer nor boolean'],
+    ['a marked object', marked('N', 'object'), 'marks an argument with x-mcp-header that is neither string, integer nor boolean'],
+    [
+      'two marks of one name',
+      { ...object, properties: { a: { type: 'string', 'x-mcp-header': 'Same' }, b: { type: 'string', 'x-mcp-header': 'same' } } },
+      'gives two arguments the same x-mcp-header',
+    ],
+    [
+      'a mark where no argument is',
+      withProperty({ type: 'array', items: { type: 'string', 'x-mcp-header': 'N' } }),
+      'marks with x-mcp-header what is no argument',
+    ],
+  ])('with %s, which clients over HTTP have to refuse', (_what, inputSchema, words) => {
+    expect(inputProblem(inputSchema)).toBe(`its inputSchema ${words}`);
+    expect(problemOf({ name: 't', inputSchema })).toBe(`its inputSchema ${words}`);
+    expect(problemOf({ name: 't', inputSchema: marked('Region') })).toBeUndefined();
+  });
+
   test.each<[string, JsonObject, string]>([
     ['properties as a list', { ...object, properties: [] }, 'inputSchema.properties is no object with a schema for each name'],
     ['a property that is text', withProperty('string'), 'inputSchema.properties is no object with a schema for each name'],

@@ -1,6 +1,7 @@
 // Whether models and clients can take the schemas of a tool: what no JSON Schema allows, and what is legal and refused in the field all the
 // same. Pure; judges shapes only, resolves no reference and validates no value. What follows from it is for definition.ts and a person.
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { mirroredArguments } from '../../lib/mirrored-arguments.ts';
 import { printable } from '../../lib/printable.ts';
 import { keywordOf, type Keyword } from './schema-keywords.ts';
 
@@ -24,7 +25,13 @@ export function inputProblem(schema: Json | undefined): string | undefined {
   const { type } = schema;
   if (type === undefined) return 'its inputSchema has no type, and must have type "object"';
   if (type !== 'object') return `its inputSchema has type ${shown(type)} at its top, and must have type "object"`;
-  return schemaProblem(schema, 'inputSchema');
+  return schemaProblem(schema, 'inputSchema') ?? mirrorProblem(schema);
+}
+
+/** A client over HTTP has to refuse such a tool, and the gateway is one towards upstreams and has them in front of it. */
+function mirrorProblem(schema: JsonObject): string | undefined {
+  const { problem } = mirroredArguments(schema);
+  return problem === undefined ? undefined : `its inputSchema ${problem}`;
 }
 
 /** Clients compile it when they list, and one that does not compile costs them the list. */
