@@ -53,6 +53,7 @@ export interface MainSession {
   relist(): void;
   lose(connection: UpstreamConnection, why: string): void;
   park(error: AppError): void;
+  /** Ends a session that does not serve; `why` is a sentence. */
   recycle(connection: UpstreamConnection, why: string): void;
   stop(): Promise<void>;
 }
@@ -195,7 +196,7 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
   function recycle(connection: UpstreamConnection, why: string): void {
     if (live !== connection) return;
     live = undefined;
-    failure = { message: `Upstream '${name}' was stopped: ${why}.` };
+    failure = { message: why };
     apply({ kind: 'recycled', at: clock.monotonic(), jitter: jitter() });
     log.warn('an upstream is stopped to be started anew', { upstream: name, reason: why });
     audit.appendQuietly({
@@ -223,7 +224,7 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
         return;
       }
       apply({ kind: 'call_failed', at: clock.monotonic(), probe: false });
-      recycle(connection, `it changed its tools and then did not list them (${error.message})`);
+      recycle(connection, `Upstream '${name}' was stopped: it changed its tools and then did not list them (${error.message}).`);
     }
   }
 

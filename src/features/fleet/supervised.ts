@@ -91,7 +91,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     if (connection === undefined || circuitOf(main.member(), clock.monotonic()).state !== 'open') return;
     connection.request('ping', undefined, { signal: main.ending, timeoutMs: pingTimeoutMs }).then(
       () => undefined,
-      () => main.recycle(connection, 'it answers neither calls nor pings'),
+      () => main.recycle(connection, `Upstream '${name}' was stopped: it answers neither calls nor pings.`),
     );
   }
 
@@ -127,7 +127,10 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     if (counts || (deaf && live !== undefined)) {
       main.apply({ kind: 'call_failed', at: clock.monotonic(), probe });
       if (deaf && live !== undefined)
-        main.recycle(live, code === 'process.closed' ? 'it no longer reads its input' : error.message);
+        main.recycle(
+          live,
+          code === 'process.closed' ? `Upstream '${name}' was stopped: it no longer reads its input.` : error.message,
+        );
       else examine();
     } else if (code === 'fleet.auth_broken' && data?.['status'] === 401) main.park(error);
     else if (probe) main.apply({ kind: 'probe_released' });
@@ -169,7 +172,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
       } catch (thrown) {
         const error = asAppError(thrown);
         if (error.code === 'fleet.auth_broken') main.park(error);
-        if (error.code === 'fleet.unreachable') main.recycle(connection, error.message);
+        if (error.code === 'fleet.unreachable') main.recycle(connection, named(name, error).message);
         if (error.code !== 'fleet.session_lost') throw error;
         main.lose(connection, error.message);
       }
