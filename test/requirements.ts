@@ -179,6 +179,9 @@ export const requirements = {
   'NAME-7': 'A legal definition that some clients or model APIs refuse is listed, and tools review warns of it.',
   'NAME-8': '/mcp/upstreams/<name> serves one upstream under its own names with the same policy.',
 
+  'INTEROP-1':
+    'Stock servers and servers of both SDK lines answer through the gateway as they answer alone, to clients of both lines.',
+
   'LOAD-1': '20 agents with 1,000 calls each, mixed allow and ask: flat memory, no leaked child, the log verifies.',
 
   'CONF-1': 'The conformance fixtures pass every check of the suite bare, so that what fails behind the gateway is the gateway’s.',
