@@ -1,4 +1,4 @@
-// One answer on node's ServerResponse: head and body in one write, an event stream only when somebody opens it.
+// One answer on node's ServerResponse: head and body leave together, an event stream only when somebody opens it.
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { announcesBody } from './http-body.ts';
@@ -6,6 +6,8 @@ import type { HttpReply } from './http-exchange.ts';
 
 /** How long a peer may go on sending a body nobody wants before its connection is cut. */
 const lingerMs = 1_000;
+/** From here on joining head and body in one string costs more than one write of two parts saves. UTF-16 units. */
+const largeBody = 64 * 1024;
 
 export function createReply(request: IncomingMessage, response: ServerResponse): HttpReply {
   let gone: (() => void) | undefined;
@@ -14,10 +16,12 @@ export function createReply(request: IncomingMessage, response: ServerResponse):
     send(status, headers, body) {
       if (response.headersSent || response.destroyed) return;
       const unread = !request.readableEnded && announcesBody(request);
-      const head = [...headers, 'Content-Length', String(Buffer.byteLength(body)), ...(unread ? ['Connection', 'close'] : [])];
+      const bytes = body.length > largeBody ? Buffer.from(body) : undefined;
+      const length = bytes?.length ?? Buffer.byteLength(body);
+      const head = [...headers, 'Content-Length', String(length), ...(unread ? ['Connection', 'close'] : [])];
       response.writeHead(status, head);
-      if (unread) linger(request, response, body);
-      else response.end(body);
+      if (unread) linger(request, response, bytes ?? body);
+      else response.end(bytes ?? body);
     },
     open(headers) {
       if (response.headersSent || response.destroyed) return;
@@ -46,7 +50,7 @@ export function createReply(request: IncomingMessage, response: ServerResponse):
  * The peer is still sending. Closing now would reset the connection and might take the answer with it, so the answer is written
  * whole, the rest of the body is thrown away for a moment, and only then the connection ends.
  */
-function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
+function linger(request: IncomingMessage, response: ServerResponse, body: string | Buffer): void {
   response.write(body);
   const cut = setTimeout(() => request.socket.destroy(), lingerMs).unref();
   request.once('end', () => response.end());
