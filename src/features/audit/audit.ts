@@ -1,6 +1,6 @@
 // The face of the audit slice: the record every other slice writes to. Refuses to know what any event means. Below it the log is
 // put together at a start: open, check the salt key, finish what a crash left, sign.
-import type { Database, Transaction } from '../../kernel/database.ts';
+import type { Database, Queries, Transaction } from '../../kernel/database.ts';
 import type { Clock, Digest, Entropy, Files, Log, Signer, Verifier } from '../../kernel/ports.ts';
 import type { Evidence } from './evidence.ts';
 import { AppError } from '../../kernel/errors.ts';
@@ -19,7 +19,7 @@ import { countOf, createRightsSeal, type RightsReader } from './rights-seal.ts';
 import { scanLog } from './scan.ts';
 import { createSequencer, type Committed, type CommitOptions } from './sequencer.ts';
 import { locked, startWithOwnKeys } from './signed-checkpoints.ts';
-import { readAnchor, readOutbox } from './store.ts';
+import { countHooks, readAnchor, readOutbox } from './store.ts';
 import { createWriter } from './writer.ts';
 
 export type { Committed, Intent };
@@ -115,7 +115,8 @@ export async function createAudit(deps: AuditDeps): Promise<AuditLog> {
   const isNew = opened.frontier.size === 0;
   if (!isNew) await checkSaltKey(deps, drafter.saltOf);
   const newest = [opened.rights, ...waiting.map(({ draft }) => draft.rights)].toSorted((a, b) => countOf(b) - countOf(a))[0];
-  const rights = deps.rights && createRightsSeal({ digest, key: deps.saltKey, read: deps.rights, last: newest });
+  const hooks = (queries: Queries): Promise<number> => countHooks(queries, db.dialect);
+  const rights = deps.rights && createRightsSeal({ digest, key: deps.saltKey, read: deps.rights, hooks, last: newest });
   await rights?.assertUnmoved(db.queries);
   const leftOpen = new Map(opened.openIntents);
 

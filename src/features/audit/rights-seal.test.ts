@@ -1,4 +1,5 @@
 // Rows that rights come from, tried as somebody who can write the database: every edit, every older copy, every forged draft.
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createAuditHome, type AuditHome } from '../../../test/support/audit-home.ts';
 import { describeDatabases } from '../../../test/support/databases.ts';
@@ -82,6 +83,19 @@ describeDatabases('rights that do not come from the record', (open) => {
     await expect(start(house)).rejects.toEqual(locked);
   });
 
+  it('[SEC-1] a trigger or a view, which would ride along a change and be sealed with it, locks as well', async () => {
+    const { home: house, db, audit } = await home();
+    const trigger =
+      db.dialect === 'sqlite'
+        ? sql`create trigger more after insert on rights begin insert into rights values ('mallory', 9); end`
+        : sql`create rule more as on insert to rights where new.who <> 'mallory' do also insert into rights values ('mallory', 9)`;
+    await trigger.execute(db.queries);
+    await expect(grant(audit, 'carl')).rejects.toEqual(locked);
+    expect(await db.queries.selectFrom('rights').select('who').where('who', 'in', ['carl', 'mallory']).execute()).toEqual([]);
+    await audit.close();
+    await expect(start(house)).rejects.toEqual(locked);
+  });
+
   it('[SEC-1] rows before any record are nobody’s', async () => {
     const db = await open();
     const house = await createAuditHome(db, [table]);
@@ -104,7 +118,13 @@ describeDatabases('rights that do not come from the record', (open) => {
 
 describe('after a commit whose end nobody saw', () => {
   const sealOver = (rows: () => object[]) =>
-    createRightsSeal({ digest: createDigest(), key: new Uint8Array(32), read: () => Promise.resolve([rows()]), last: undefined });
+    createRightsSeal({
+      digest: createDigest(),
+      key: new Uint8Array(32),
+      read: () => Promise.resolve([rows()]),
+      hooks: () => Promise.resolve(0),
+      last: undefined,
+    });
   const nothing = undefined as unknown as Queries;
 
   it('[AUD-11] both ends are taken, and the next change settles which', async () => {

@@ -34,14 +34,19 @@ export function createRightsSeal(deps: {
   /** In no backup of the database. */
   readonly key: Uint8Array;
   readonly read: RightsReader;
+  /** Triggers and the like, of which there are none of ours: one that rides along a change would be sealed with it. */
+  readonly hooks: (queries: Queries) => Promise<number>;
   readonly last: string | undefined;
 }): RightsSeal {
-  const { digest, key, read } = deps;
+  const { digest, key, read, hooks } = deps;
   /** What may stand in the database now: one seal, or two after a commit whose end nobody saw. */
   let possible: readonly (string | undefined)[] = [deps.last];
 
-  const textOf = async (queries: Queries): Promise<string> =>
-    JSON.stringify((await read(queries)).map((rows) => rows.map((row) => canonicalJson(row as Json)).sort()));
+  async function textOf(queries: Queries): Promise<string> {
+    const [found, slices] = await Promise.all([hooks(queries), read(queries)]);
+    if (found > 0) throw hooked();
+    return JSON.stringify(slices.map((rows) => rows.map((row) => canonicalJson(row as Json)).sort()));
+  }
 
   const sealOf = (count: number, text: string): string =>
     `${count}:${encodeBase64url(digest.hmacSha256(key, `sallyport rights seal v1\n${count}\n${text}`))}`;
@@ -63,6 +68,15 @@ export function createRightsSeal(deps: {
       possible = certain ? [seal] : [...possible, seal];
     },
   };
+}
+
+function hooked(): AppError {
+  return new AppError(
+    'unavailable',
+    'audit.locked',
+    'Somebody put a trigger, a rule or a view into the database, which could change rights unseen. Nothing more is decided on it.',
+    { hint: 'Put database, audit folder and keys back from one and the same backup.' },
+  );
 }
 
 function edited(): AppError {

@@ -1,5 +1,6 @@
 // The outbox and the anchor of each log. The only SQL of this slice; a draft is opaque text here.
-import type { Database, Migration, Queries, Transaction } from '../../kernel/database.ts';
+import { sql } from 'kysely';
+import type { Database, Dialect, Migration, Queries, Transaction } from '../../kernel/database.ts';
 import { outboxTable } from './migrations/001-outbox.ts';
 import { anchorTable } from './migrations/002-anchor.ts';
 
@@ -25,6 +26,23 @@ interface Tables {
   };
   readonly audit_anchor: { readonly origin: string; readonly note: string };
 }
+
+/**
+ * How many things in the database act by themselves or stand for something else: triggers, rules and views. None of them is ours,
+ * and each could change a row that nobody asked to change.
+ */
+export async function countHooks(queries: Queries, dialect: Dialect): Promise<number> {
+  const count = dialect === 'sqlite' ? sqliteHooks : postgresHooks;
+  const { rows } = await count.execute(queries);
+  return Number(rows[0]?.hooks ?? 0);
+}
+
+const sqliteHooks = sql<{ hooks: number }>`select count(*) as hooks from sqlite_master where type in ('trigger', 'view')`;
+const postgresHooks = sql<{ hooks: string }>`select
+  (select count(*) from pg_trigger join pg_class on pg_class.oid = tgrelid
+    where relnamespace = current_schema()::regnamespace and not tgisinternal)
+  + (select count(*) from pg_rules where schemaname = current_schema())
+  + (select count(*) from pg_views where schemaname = current_schema()) as hooks`;
 
 /** Joins the caller's transaction. */
 export async function putOutbox(tx: Transaction<Tables>, origin: string, rows: readonly OutboxRow[]): Promise<void> {
