@@ -120,7 +120,7 @@ test('[SEC-1] a wider policy file waits for a signature, hot and over a restart;
   expect(await again.line.operate('policy.check', {})).toMatchObject({ ok: false, state: 'waiting' });
 });
 
-test.each<[string, (text: string, folder: string) => string]>([
+const settingsEdits: [string, (text: string, folder: string) => string][] = [
   ['a new upstream', (text, folder) => `${text}  - ${JSON.stringify(entry('evil', ['sh', '-c', `touch ${folder}/pwned`]))}\n`],
   ['another command', (text, folder) => text.replace(/command: .*/, `command: ${folder}/evil.sh`)],
   ['one more argument', (text) => text.replace('- echo', '- echo\n        - more')],
@@ -129,20 +129,32 @@ test.each<[string, (text: string, folder: string) => string]>([
     (text, folder) => text.replace(/( +)transport:/, `$1env: {NODE_OPTIONS: "--require ${folder}/evil.cjs"}\n$1transport:`),
   ],
   ['another working directory', (text, folder) => text.replace('kind: stdio', `kind: stdio\n      cwd: ${folder}`)],
-])('[SEC-1] [FLEET-9] %s written into sallyport.yaml does not start, hot and over a restart', async (_, edit) => {
+];
+
+test('[SEC-1] [FLEET-9] what nobody accepted does not start from sallyport.yaml, hot and over a restart', async () => {
   const { house, daemon } = await scene();
+  const path = house.path('sallyport.yaml');
+  const text = readFileSync(path, 'utf8');
   writeFileSync(`${house.folder}/evil.sh`, `#!/bin/sh\ntouch ${house.folder}/pwned\n`, { mode: 0o755 });
   writeFileSync(`${house.folder}/evil.cjs`, `require('node:fs').writeFileSync('${house.folder}/pwned', '')`);
-  const text = readFileSync(house.path('sallyport.yaml'), 'utf8');
-  expect(edit(text, house.folder)).not.toBe(text);
-  writeFileSync(house.path('sallyport.yaml'), edit(text, house.folder));
-  await until(async () => (await recorded(daemon, 'upstream.unaccepted')).length === 1, 'it is on the record');
+  const unaccepted = async ({ line }: RunningDaemon): Promise<number> =>
+    ((await line.operate('fleet.list', {})) as { state: string }[]).filter(({ state }) => state === 'unaccepted').length;
+  for (const [at, [, edit]] of settingsEdits.entries()) {
+    const edited = edit(text, house.folder);
+    expect(edited).not.toBe(text);
+    writeFileSync(path, edited);
+    await until(async () => (await recorded(daemon, 'upstream.unaccepted')).length === at + 1, 'it is on the record');
+    expect(await unaccepted(daemon)).toBe(1);
+    writeFileSync(path, text);
+    await until(async () => (await unaccepted(daemon)) === 0, 'the file is as it was');
+  }
   await daemon.stop();
+  const all = settingsEdits.slice(0, 2).reduce((edited, [, edit]) => edit(edited, house.folder), text);
+  writeFileSync(path, all);
   const again = await house.up();
-  const states = (await again.line.operate('fleet.list', {})) as { name: string; state: string }[];
-  expect(states.filter(({ state }) => state === 'unaccepted')).toHaveLength(1);
+  expect(await unaccepted(again)).toBe(2);
   expect(existsSync(`${house.folder}/pwned`)).toBe(false);
-});
+}, 40_000);
 
 test('[POL-8] a policy narrowed while the daemon is down is in force at the next start', async () => {
   const { house, daemon, token } = await scene();
