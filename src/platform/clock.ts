@@ -13,7 +13,8 @@ export function createClock(): Clock {
       let timer: NodeJS.Timeout;
       const arm = (): void => {
         const left = Math.max(0, due - performance.now());
-        timer = setTimeout(() => (left > longestTimerMs ? arm() : task()), Math.min(left, longestTimerMs));
+        // Armed again when it comes early: a timer counts from the start of the turn it was made in, which may be long past.
+        timer = setTimeout(() => (performance.now() < due ? arm() : task()), Math.min(left, longestTimerMs));
         timer.unref();
       };
       arm();
