@@ -23,6 +23,8 @@ export interface Entropy {
 export interface Digest {
   sha256(data: string | Uint8Array): Uint8Array;
   hmacSha256(key: Uint8Array, data: string | Uint8Array): Uint8Array;
+  /** The same in base64url without padding (RFC 4648 §5). */
+  hmacSha256Text(key: Uint8Array, data: string | Uint8Array): string;
 }
 
 /** Ed25519 (RFC 8032) over raw bytes; keys and signatures are raw 32 and 64 bytes. */

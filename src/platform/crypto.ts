@@ -20,21 +20,37 @@ function sha256(data: string | Uint8Array): Buffer {
 
 export function createDigest(): Digest {
   // RFC 2104 by its definition, H(K ^ opad, H(K ^ ipad, text)): two hashes of what stands here cost a third of one Hmac object.
-  const inner = Buffer.allocUnsafeSlow(blockBytes + 3 * shortLength);
-  const outer = Buffer.allocUnsafeSlow(blockBytes + 32);
+  const inner = Buffer.allocUnsafeSlow(blockBytes + 3 * shortLength).fill(0x36, 0, blockBytes);
+  const outer = Buffer.allocUnsafeSlow(blockBytes + 32).fill(0x5c, 0, blockBytes);
+  let keyBytes = 0;
+
+  function setKey(key: Uint8Array): void {
+    for (let at = 0; at < key.length; at += 1) {
+      const byte = key[at] as number;
+      inner[at] = byte ^ 0x36;
+      outer[at] = byte ^ 0x5c;
+    }
+    if (key.length < keyBytes) {
+      inner.fill(0x36, key.length, keyBytes);
+      outer.fill(0x5c, key.length, keyBytes);
+    }
+    keyBytes = key.length;
+  }
+
+  function hmac(key: Uint8Array, data: string | Uint8Array, encoding: 'binary' | 'base64url'): string {
+    if (key.length > blockBytes || data.length > shortLength) {
+      return crypto.createHmac('sha256', key).update(data).digest(encoding);
+    }
+    setKey(key);
+    const length = typeof data === 'string' ? inner.write(data, blockBytes, 'utf8') : (inner.set(data, blockBytes), data.length);
+    outer.write(crypto.hash('sha256', inner.subarray(0, blockBytes + length), 'binary'), blockBytes, 'binary');
+    return crypto.hash('sha256', outer, encoding);
+  }
+
   return {
     sha256,
-    hmacSha256(key, data) {
-      if (key.length > blockBytes || data.length > shortLength) return crypto.createHmac('sha256', key).update(data).digest();
-      for (let at = 0; at < blockBytes; at += 1) {
-        const byte = key[at] ?? 0;
-        inner[at] = byte ^ 0x36;
-        outer[at] = byte ^ 0x5c;
-      }
-      const length = typeof data === 'string' ? inner.write(data, blockBytes, 'utf8') : (inner.set(data, blockBytes), data.length);
-      outer.write(crypto.hash('sha256', inner.subarray(0, blockBytes + length), 'binary'), blockBytes, 'binary');
-      return sha256(outer);
-    },
+    hmacSha256: (key, data) => Buffer.from(hmac(key, data, 'binary'), 'binary'),
+    hmacSha256Text: (key, data) => hmac(key, data, 'base64url'),
   };
 }
 

@@ -1,6 +1,5 @@
 // One record as bytes: canonical JSON (RFC 8785) with integers only, sealed texts as salted digests. Knows no file.
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import { encodeBase64url } from '../../lib/base64url.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Clock, Digest, Entropy } from '../../kernel/ports.ts';
@@ -19,9 +18,18 @@ export interface Drafter {
 }
 
 /** UUIDv7 (RFC 9562 §5.7) made of a version 4 one: time first, so that an id says where in the log to look. */
-function timeOrdered(uuid4: string, nowMs: number): string {
-  const time = Math.floor(nowMs).toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${uuid4.slice(15)}`;
+function createTimeOrder(): (uuid4: string, nowMs: number) => string {
+  let lastMs = -1;
+  let head = '';
+  return (uuid4, nowMs) => {
+    const ms = Math.floor(nowMs);
+    if (ms !== lastMs) {
+      const time = ms.toString(16).padStart(12, '0');
+      head = `${time.slice(0, 8)}-${time.slice(8)}-7`;
+      lastMs = ms;
+    }
+    return head + uuid4.slice(15);
+  };
 }
 
 /** Milliseconds since the Unix epoch in a time-ordered id; `undefined` for anything else. */
@@ -31,12 +39,13 @@ export function idTime(id: string): number | undefined {
 }
 
 export function sealText(digest: Digest, salt: Uint8Array, text: string): string {
-  return encodeBase64url(digest.hmacSha256(salt, text));
+  return digest.hmacSha256Text(salt, text);
 }
 
 export function createDrafter(deps: { clock: Clock; entropy: Entropy; digest: Digest; saltKey: Uint8Array }): Drafter {
   const { clock, entropy, digest, saltKey } = deps;
   const saltOf = (id: string): Uint8Array => digest.hmacSha256(saltKey, id);
+  const timeOrdered = createTimeOrder();
   return {
     saltOf,
     draft({ event, actor, facts, sealed }, intent) {
