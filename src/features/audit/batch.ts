@@ -17,7 +17,6 @@ export interface Waiting {
 }
 
 export interface Batch {
-  readonly waiting: readonly Waiting[];
   /** Whether any record at all would fit. */
   hasRoom(): boolean;
   /** Throws `audit.bad_entry` for what no record can hold, and then takes nothing. There must be room. */
@@ -37,9 +36,6 @@ export function createBatch(digest: Digest): Batch {
   let used = 0;
   let waiting: Waiting[] = [];
   return {
-    get waiting() {
-      return waiting;
-    },
     hasRoom: () => used + largestFrame < buffer.length,
     put(record, told) {
       const start = used + frameHead;
