@@ -48,9 +48,17 @@ test('[RES-1] JSON escaped inside a string is searched as what it says', () => {
 });
 
 test('[RES-1] what holds no finding comes back byte for byte', () => {
-  const odd = '{"b":1.0,"a":[1e2,"\\u0041"],"b":2}';
+  const odd = '{"b":1.0,"a":[1e2,"\\u0041"]}';
   expect(redactJson(odd, all).json).toBe(odd);
   expect(redactJson(odd, []).json).toBe(odd);
+});
+
+test('[RES-1] a value hidden behind a repeated key does not pass', () => {
+  const hidden = '{"content":[{"text":"ada@example.org","text":"fine"}],"n":1.0}';
+  expect(redactJson(hidden, all).json).toBe('{"content":[{"text":"fine"}],"n":1}');
+  expect(redactJson(hidden, []).json).toBe(hidden);
+  const carried = JSON.stringify({ text: '{"a":"ada@example.org","a":1}' });
+  expect(redactJson(carried, all).json).not.toContain('ada@');
 });
 
 test('[RES-1] an address planted anywhere in any JSON never survives', () => {

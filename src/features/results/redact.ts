@@ -1,6 +1,7 @@
 // Masks personal data and key ids in what comes back from an upstream, wherever a string stands: text, structured content,
 // embedded resources, and JSON carried inside a string. Refuses to know which rule asked for it and what a finding looks like.
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { hasDuplicateKeys } from '../../lib/json-text.ts';
 import type { RedactCategory } from '../policy/model.ts';
 import { detectors } from './detectors.ts';
 
@@ -14,7 +15,9 @@ function redactText(text: string, categories: readonly RedactCategory[], counts:
   if (inner !== undefined) {
     const before = total(counts);
     const masked = redactValue(inner, categories, counts, nesting + 1);
-    return total(counts) === before ? text : JSON.stringify(masked, null, text.includes('\n') ? 2 : undefined);
+    if (total(counts) !== before) return JSON.stringify(masked, null, text.includes('\n') ? 2 : undefined);
+    // A key said twice hides its first value from the parsed reading: such a text is searched as it stands.
+    if (!hasDuplicateKeys(text)) return text;
   }
   let masked = text;
   for (const category of categories) {
@@ -58,16 +61,21 @@ function redactValue(value: Json, categories: readonly RedactCategory[], counts:
 }
 
 export interface Redacted {
-  /** The text given, byte for byte, when nothing was found. */
+  /** The text given, byte for byte, when nothing was found and no key stands in it twice. */
   readonly json: string;
   /** What was masked how often; empty when nothing was. */
   readonly counts: Readonly<Counts>;
 }
 
-/** Masks every finding of `categories` in the JSON text of a result, an error object or a notice as `[REDACTED:<category>]`. */
+/**
+ * Masks every finding of `categories` in the JSON text of a result, an error object or a notice as `[REDACTED:<category>]`. A text
+ * that says a key twice goes on as it was understood: of the two values only the last was looked at.
+ */
 export function redactJson(json: string, categories: readonly RedactCategory[]): Redacted {
   if (categories.length === 0) return { json, counts: {} };
   const counts: Counts = {};
-  const masked = redactValue(JSON.parse(json) as Json, categories, counts, 0);
-  return total(counts) === 0 ? { json, counts } : { json: JSON.stringify(masked), counts };
+  const value = JSON.parse(json) as Json;
+  const masked = redactValue(value, categories, counts, 0);
+  const unchanged = total(counts) === 0 && !hasDuplicateKeys(json);
+  return unchanged ? { json, counts } : { json: JSON.stringify(masked), counts };
 }
