@@ -182,6 +182,24 @@ export const requirements = {
   'INTEROP-1':
     'Stock servers and servers of both SDK lines answer through the gateway as they answer alone, to clients of both lines.',
 
+  'REL-1':
+    'Prompts, resources and templates of all upstreams are listed with every page and every byte; at /mcp prompts are named like tools, at /mcp/upstreams/<name> nothing is renamed.',
+  'REL-2':
+    'prompts/get, resources/read and completion/complete reach the upstream under its own name for what is asked, and the result comes back byte for byte.',
+  'REL-3':
+    'Each is decided by its own capability: denied ones are never listed and answer alike whether or not they exist, asked ones run once for exactly these arguments after a person agreed.',
+  'REL-4': 'Each has its intent and outcome on the record as a known read, refusals as well, and what rules redact is masked.',
+  'REL-5':
+    'A URI with several spellings (dot segments, needless percent-encoding) is refused before anything is decided, and one that no capability can name says so.',
+  'REL-6':
+    'At /mcp a URI belongs to the first upstream by name that lists it for this agent, else to the first with a template for it.',
+  'REL-7':
+    'A URI that names nothing is -32002 in 2025 and -32602 in 2026; other refusals are JSON-RPC errors that say what to do next.',
+  'REL-8': 'Completion is decided as its prompt or resource, and an approval of one never passes for the other.',
+  'REL-9':
+    'Capabilities are declared where something behind the endpoint has them, and exactly those who were told so hear that a list changed.',
+  'REL-10': 'What a 2026 client reads is marked as its own to keep, whatever the upstream said.',
+
   'LOAD-1': '20 agents with 1,000 calls each, mixed allow and ask: flat memory, no leaked child, the log verifies.',
 
   'CONF-1': 'The conformance fixtures pass every check of the suite bare, so that what fails behind the gateway is the gateway’s.',

@@ -10,6 +10,19 @@ export type ToolScope =
   | { readonly kind: 'toolset'; readonly toolset: 'gate' }
   | { readonly kind: 'upstream'; readonly upstream: string };
 
+/** What an endpoint can list to an agent. */
+export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
+
+/** The lists of which clients are told that they changed; templates count as resources. */
+export type ChangingList = Exclude<ListName, 'resourceTemplates'>;
+
+/** What an endpoint has besides tools for an agent, whether or not there is any of it now. */
+export interface Offering {
+  readonly prompts: boolean;
+  readonly resources: boolean;
+  readonly completions: boolean;
+}
+
 /** A progress notice as the upstream sent it, `progressToken` taken out. */
 export type ProgressListener = (note: JsonObject) => void;
 
@@ -35,6 +48,20 @@ export interface ToolCall {
   /** Present when the request itself carried it, as those of 2026-07-28 do. */
   readonly client?: ClientFacts;
 }
+
+/** What a request other than a tool call is about: a prompt in the endpoint's own naming, or a resource or template by its URI. */
+export type RelayTarget =
+  | { readonly kind: 'prompt'; readonly name: string }
+  | { readonly kind: 'resource'; readonly uri: string }
+  | { readonly kind: 'template'; readonly uri: string };
+
+/** A request that an upstream answers and that is no tool call. */
+export interface RelayRequest extends Omit<ToolCall, 'name'> {
+  readonly method: 'prompts/get' | 'resources/read' | 'completion/complete';
+  readonly target: RelayTarget;
+}
+
+export type RelayAnswer = Exclude<ToolAnswer, { kind: 'operation' }>;
 
 /**
  * What comes back. `upstream` carries one validated slice of the upstream's bytes, to be forwarded unchanged:
@@ -69,14 +96,19 @@ export interface Dispatch {
   tools(caller: AgentCaller, scope: ToolScope): readonly string[];
   /** Throws AppError for everything refused; the face draws it in its toolset's convention. */
   callTool(caller: AgentCaller, call: ToolCall): Promise<ToolAnswer>;
+  /** The same of another list: what a deny covers is not in it. */
+  list(caller: AgentCaller, scope: ToolScope, list: Exclude<ListName, 'tools'>): readonly string[];
+  offering(caller: AgentCaller, scope: ToolScope): Offering;
+  /** Throws AppError for everything refused. */
+  relay(caller: AgentCaller, request: RelayRequest): Promise<RelayAnswer>;
   /** Every operation, for faces to derive routes, commands and pages from. */
   readonly operations: readonly Operation[];
   /** Runs an operation for a caller of the local socket or human door; with a proof where its access is `operator`. */
   operate(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<unknown>;
   /** The statement a person signs for an operator operation. Records nothing, changes nothing. */
   prepare(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<Statement>;
-  /** Calls back when an agent's tool list may have changed (catalog, pins, policy). */
-  onToolsChanged(listener: () => void): Unsubscribe;
+  /** Calls back when a list of an agent may have changed (what upstreams have, pins, policy). */
+  onListChanged(listener: (list: ChangingList) => void): Unsubscribe;
   /** An agent's session is over: what upstreams keep for it is ended as well. */
   sessionEnded(session: string): void;
   /** A door refused somebody (unknown token, wrong Host or Origin); recorded, rate limited by the audit slice. */

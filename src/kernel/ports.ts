@@ -114,11 +114,11 @@ export interface UpstreamClient {
   readonly info: JsonObject | undefined;
 }
 
-/** The tool a request calls, for transports that repeat parts of the body in headers. */
+/** What a request is about, for transports that repeat parts of the body in headers. */
 export interface UpstreamSubject {
   readonly name: string;
   readonly args: JsonObject | undefined;
-  /** The accepted definition as JSON text. */
+  /** The accepted definition of a tool as JSON text; empty for what has none, such as a prompt or a resource. */
   readonly definition: string;
 }
 

@@ -12,6 +12,11 @@ import { openNotices, type Notices } from './http-notices.ts';
 import { createPosts } from './http-posts.ts';
 import { harmless, type HttpDeps, type HttpOpening } from './http-dialect.ts';
 
+/** Notices that concern everybody: what there is changed. */
+const followed = JSON.stringify({
+  notifications: { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
+});
+
 /** `undefined` when the upstream answers, but not as one of this revision. Rejects with what else went wrong. */
 export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): Promise<UpstreamConnection | undefined> {
   const { client, route, clock, maxBytes } = deps;
@@ -79,9 +84,9 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
     await closed;
   }
 
-  /** The only notice that concerns everybody; progress comes with the request it belongs to. */
+  /** Progress comes with the request it belongs to, not here. */
   function listen(): Notices {
-    const params = writer.params('{"notifications":{"toolsListChanged":true}}', undefined);
+    const params = writer.params(followed, undefined);
     const body = encodeRequest('listen', 'subscriptions/listen', params);
     const headers = [...base, ...writer.headers('subscriptions/listen', undefined)];
     return openNotices({

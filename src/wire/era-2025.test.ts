@@ -8,7 +8,18 @@ function readCall(params: JsonObject): unknown {
 }
 
 test('the methods of the era are these and no others', () => {
-  expect([...era2025.requests.keys()]).toEqual(['initialize', 'ping', 'tools/list', 'tools/call']);
+  expect([...era2025.requests.keys()]).toEqual([
+    'initialize',
+    'ping',
+    'tools/list',
+    'prompts/list',
+    'resources/list',
+    'resources/templates/list',
+    'tools/call',
+    'prompts/get',
+    'resources/read',
+    'completion/complete',
+  ]);
   expect([...era2025.notices.keys()]).toEqual(['notifications/initialized', 'notifications/cancelled']);
 });
 
@@ -62,24 +73,26 @@ describe('tools/call', () => {
   });
 });
 
+const nothing = { prompts: false, resources: false, completions: false };
+
 test('results and notices have the shapes of schema 2025-11-25', () => {
   const { results, notifications } = era2025;
   const facts = { serverInfo: { name: 'sallyport', version: '1' }, instructions: 'Ask first.' };
-  expect(JSON.parse(results.initialized('2025-06-18', facts))).toEqual({
+  expect(JSON.parse(results.initialized('2025-06-18', facts, nothing))).toEqual({
     protocolVersion: '2025-06-18',
     capabilities: { tools: { listChanged: true } },
     serverInfo: { name: 'sallyport', version: '1' },
     instructions: 'Ask first.',
   });
-  expect(results.toolPage(['{ "name":"a" }', '{"name":"b"}'], 'next')).toBe(
+  expect(results.page('tools', ['{ "name":"a" }', '{"name":"b"}'], 'next')).toBe(
     '{"tools":[{ "name":"a" },{"name":"b"}],"nextCursor":"next"}',
   );
-  expect(results.toolPage([], undefined)).toBe('{"tools":[]}');
+  expect(results.page('tools', [], undefined)).toBe('{"tools":[]}');
   expect(results.toolText('a\n"b"', true)).toBe('{"content":[{"type":"text","text":"a\\n\\"b\\""}],"isError":true}');
   expect(JSON.parse(notifications.progress('t', { progress: 1, total: 2, extra: true, progressToken: 'forged' }))).toEqual({
     jsonrpc: '2.0',
     method: 'notifications/progress',
     params: { progress: 1, total: 2, extra: true, progressToken: 't' },
   });
-  expect(notifications.toolsChanged).toBe('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}');
+  expect(notifications.listChanged('tools')).toBe('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}');
 });

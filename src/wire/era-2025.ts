@@ -3,15 +3,18 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { AgentNotice, HandshakeEra, HandshakeRequest } from './era.ts';
 import { encodeNotification, isRequestId, rpcCode } from './jsonrpc.ts';
-import { badParams, readCallTool, readListTools } from './tool-requests.ts';
+import { capabilitiesOf } from './capabilities.ts';
+import { listRequests, relayRequests } from './offer-requests.ts';
+import { badParams, readCallTool } from './tool-requests.ts';
 
 const versions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
 const requests = new Map<string, (params: JsonObject) => HandshakeRequest>([
   ['initialize', readInitialize],
   ['ping', () => ({ kind: 'ping' })],
-  ['tools/list', readListTools],
+  ...listRequests,
   ['tools/call', readTaskless],
+  ...relayRequests,
 ]);
 
 const notices = new Map<string, (params: JsonObject) => AgentNotice>([
@@ -26,28 +29,29 @@ export const era2025: HandshakeEra = {
   versions,
   requests,
   notices,
-  codes: { refused: rpcCode.serverError, over: rpcCode.sessionNotFound },
+  codes: { refused: rpcCode.serverError, over: rpcCode.sessionNotFound, noResource: rpcCode.resourceNotFound },
   // Lifecycle, "Version Negotiation": an unknown version is answered with the latest one we speak.
   negotiate: (requested) => versions.find((version) => version === requested) ?? versions[0],
   results: {
     empty: '{}',
-    initialized: (protocolVersion, { serverInfo, instructions }) =>
+    initialized: (protocolVersion, { serverInfo, instructions }, offering) =>
       JSON.stringify({
         protocolVersion,
-        capabilities: { tools: { listChanged: true } },
+        capabilities: capabilitiesOf(offering),
         serverInfo,
         ...(instructions === '' ? {} : { instructions }),
       }),
-    toolPage: (tools, nextCursor) =>
+    page: (list, entries, nextCursor) =>
       nextCursor === undefined
-        ? `{"tools":[${tools.join(',')}]}`
-        : `{"tools":[${tools.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`,
+        ? `{"${list}":[${entries.join(',')}]}`
+        : `{"${list}":[${entries.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`,
     toolText: (text, isError) => `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${isError ? ',"isError":true' : ''}}`,
     relayed: (result) => result,
+    relayedRead: (result) => result,
   },
   relayedError: (error) => ({ error, status: 200 }),
   notifications: {
-    toolsChanged: encodeNotification('notifications/tools/list_changed'),
+    listChanged: (list) => encodeNotification(`notifications/${list}/list_changed`),
     progress: (progressToken, note) => encodeNotification('notifications/progress', JSON.stringify({ ...note, progressToken })),
   },
 };

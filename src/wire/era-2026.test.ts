@@ -7,6 +7,7 @@ import { createEra2026 } from './era-2026.ts';
 
 const facts = { serverInfo: { name: 'sallyport', version: '1' }, instructions: 'Ask first.' };
 const era = createEra2026(facts, ['2025-11-25', '2025-06-18']);
+const nothing = { prompts: false, resources: false, completions: false };
 const meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': { sampling: {} },
@@ -19,7 +20,18 @@ function read(method: string, params: JsonObject): unknown {
 }
 
 test('[ERA-3] the methods of the era are these and no others: no handshake, no ping, no level, no subscribe', () => {
-  expect([...era.requests.keys()]).toEqual(['server/discover', 'tools/list', 'tools/call', 'subscriptions/listen']);
+  expect([...era.requests.keys()]).toEqual([
+    'server/discover',
+    'tools/list',
+    'prompts/list',
+    'resources/list',
+    'resources/templates/list',
+    'tools/call',
+    'prompts/get',
+    'resources/read',
+    'completion/complete',
+    'subscriptions/listen',
+  ]);
 });
 
 describe('tools/call', () => {
@@ -52,13 +64,14 @@ describe('tools/call', () => {
 });
 
 describe('subscriptions/listen', () => {
-  test.each<[JsonObject, boolean]>([
-    [{ toolsListChanged: true }, true],
-    [{ toolsListChanged: false }, false],
-    [{}, false],
-    [{ promptsListChanged: true, resourceSubscriptions: ['a:b'] }, false],
-  ])('[ERA-6] of %j the tools are honoured: %s', (notifications, toolsListChanged) => {
-    expect(read('subscriptions/listen', { notifications })).toEqual({ kind: 'listen', filter: { toolsListChanged } });
+  test.each<[JsonObject, string[]]>([
+    [{ toolsListChanged: true }, ['tools']],
+    [{ toolsListChanged: false }, []],
+    [{}, []],
+    [{ promptsListChanged: true, resourceSubscriptions: ['a:b'] }, ['prompts']],
+    [{ resourcesListChanged: true, toolsListChanged: true }, ['tools', 'resources']],
+  ])('[ERA-6] [REL-9] of %j the changes of these lists are honoured: %j', (notifications, lists) => {
+    expect(read('subscriptions/listen', { notifications })).toEqual({ kind: 'listen', filter: { lists } });
   });
 
   test.each<JsonObject>([
@@ -76,8 +89,8 @@ describe('subscriptions/listen', () => {
 describe('results', () => {
   test('[ERA-7] lists say how long and for whom they hold, and every own result who wrote it', () => {
     const serverInfo = { 'io.modelcontextprotocol/serverInfo': { name: 'sallyport', version: '1' } };
-    expect(era.results.toolPage(['{ "name":"a" }'], 'next')).toContain('"tools":[{ "name":"a" }]');
-    expect(JSON.parse(era.results.toolPage(['{"name":"a"}'], 'next'))).toEqual({
+    expect(era.results.page('tools', ['{ "name":"a" }'], 'next')).toContain('"tools":[{ "name":"a" }]');
+    expect(JSON.parse(era.results.page('tools', ['{"name":"a"}'], 'next'))).toEqual({
       resultType: 'complete',
       tools: [{ name: 'a' }],
       nextCursor: 'next',
@@ -85,7 +98,7 @@ describe('results', () => {
       cacheScope: 'private',
       _meta: serverInfo,
     });
-    expect(JSON.parse(era.results.toolPage([], undefined))).not.toHaveProperty('nextCursor');
+    expect(JSON.parse(era.results.page('tools', [], undefined))).not.toHaveProperty('nextCursor');
     expect(JSON.parse(era.results.toolText('a\n"b"', true))).toEqual({
       resultType: 'complete',
       content: [{ type: 'text', text: 'a\n"b"' }],
@@ -99,15 +112,26 @@ describe('results', () => {
     });
   });
 
+  test.each([
+    ['{"contents":[]}', '{"ttlMs":0,"cacheScope":"private","resultType":"complete","contents":[]}'],
+    [
+      '{ "resultType":"complete","ttlMs":5,"cacheScope":"public", "contents":[1.0]}',
+      '{ "resultType":"complete","ttlMs":5,"cacheScope":"private", "contents":[1.0]}',
+    ],
+    ['{"resultType":"input_required","requestState":"s"}', '{"resultType":"input_required","requestState":"s"}'],
+  ])('[REL-10] what was read is for its agent alone, and every other byte stays: %s', (result, told) => {
+    expect(era.results.relayedRead(result)).toBe(told);
+  });
+
   test('[ERA-2] discover names every revision, this one first, and leaves empty instructions out', () => {
-    expect(JSON.parse(era.results.discovered)).toMatchObject({
+    expect(JSON.parse(era.results.discovered(nothing))).toMatchObject({
       supportedVersions: ['2026-07-28', '2025-11-25', '2025-06-18'],
       capabilities: { tools: { listChanged: true } },
       instructions: 'Ask first.',
       cacheScope: 'private',
     });
-    expect(createEra2026({ ...facts, instructions: '' }, []).results.discovered).not.toContain('instructions');
-    expect(schemaFaults('2026-07-28', 'DiscoverResult', JSON.parse(era.results.discovered))).toEqual([]);
+    expect(createEra2026({ ...facts, instructions: '' }, []).results.discovered(nothing)).not.toContain('instructions');
+    expect(schemaFaults('2026-07-28', 'DiscoverResult', JSON.parse(era.results.discovered(nothing)))).toEqual([]);
   });
 });
 

@@ -1,22 +1,24 @@
 // What one protocol era gives the doors: requests read into words of no revision, answers written in the words of that era.
 // A method an era does not know is refused because it is in no registry, never by an `if`. A further era is a further file.
-import type { ClientFacts } from '../kernel/dispatch.ts';
+import type { ChangingList, ClientFacts, ListName, Offering, RelayRequest } from '../kernel/dispatch.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { RequestId } from './jsonrpc.ts';
 
+/** What every request carries that is answered by an upstream. */
+interface Relayable {
+  readonly args: JsonObject | undefined;
+  /** Params without what the request is about, progress token and whatever else the era keeps to itself, to be forwarded. */
+  readonly rest: JsonObject;
+  readonly progressToken: RequestId | undefined;
+  /** What the client said of itself with this request; absent where it said so when its session began. */
+  readonly client?: ClientFacts;
+}
+
 /** What agents ask in every era. */
 export type SharedRequest =
-  | { readonly kind: 'list_tools'; readonly cursor: string | undefined }
-  | {
-      readonly kind: 'call_tool';
-      readonly name: string;
-      readonly args: JsonObject | undefined;
-      /** Params without name, arguments, progress token and whatever else the era keeps to itself, to be forwarded. */
-      readonly rest: JsonObject;
-      readonly progressToken: RequestId | undefined;
-      /** What the client said of itself with this request; absent where it said so when its session began. */
-      readonly client?: ClientFacts;
-    };
+  | { readonly kind: 'list'; readonly list: ListName; readonly cursor: string | undefined }
+  | (Relayable & { readonly kind: 'call_tool'; readonly name: string })
+  | (Relayable & Pick<RelayRequest, 'method' | 'target'> & { readonly kind: 'relay' });
 
 export type HandshakeRequest =
   | SharedRequest
@@ -32,7 +34,7 @@ export type StatelessRequest =
 
 /** Kinds of notices a client opted in to. */
 export interface NoticeFilter {
-  readonly toolsListChanged: boolean;
+  readonly lists: readonly ChangingList[];
 }
 
 export type AgentNotice =
@@ -56,16 +58,18 @@ export interface RelayedError {
 export interface Era {
   /** Newest first. */
   readonly versions: readonly string[];
-  /** JSON-RPC codes of refusals that no code of JSON-RPC names: `refused` did nothing, `over` was cut off in the middle. */
-  readonly codes: { readonly refused: number; readonly over: number };
+  /** JSON-RPC codes of refusals that no code of JSON-RPC names: `refused` did nothing, `over` was cut off in the middle. `noResource`: a URI names nothing. */
+  readonly codes: { readonly refused: number; readonly over: number; readonly noResource: number };
   /** Texts of JSON-RPC results. */
   readonly results: {
-    /** `tools` are JSON texts and go in unchanged. */
-    toolPage(tools: readonly string[], nextCursor: string | undefined): string;
+    /** `entries` are JSON texts and go in unchanged. */
+    page(list: ListName, entries: readonly string[], nextCursor: string | undefined): string;
     /** A tool's answer that is one text. */
     toolText(text: string, isError: boolean): string;
     /** The text of an upstream's result, every byte of which stays. */
     relayed(result: string): string;
+    /** The same of a resource that was read, which says for whom it may be kept and how long where the era wants that said. */
+    relayedRead(result: string): string;
   };
   /** `error` is the JSON text of an upstream's error object. */
   relayedError(error: string): RelayedError;
@@ -84,9 +88,9 @@ export interface HandshakeEra extends Era {
   negotiate(requested: string): string;
   readonly results: Era['results'] & {
     readonly empty: string;
-    initialized(version: string, facts: ServerFacts): string;
+    initialized(version: string, facts: ServerFacts, offering: Offering): string;
   };
-  readonly notifications: Era['notifications'] & { readonly toolsChanged: string };
+  readonly notifications: Era['notifications'] & { listChanged(list: ChangingList): string };
 }
 
 /** Every request says all there is to know: 2026-07-28. */
@@ -96,13 +100,13 @@ export interface StatelessEra extends Era {
   /** Readers throw AppError `wire.bad_params`; they are given requests whose head was checked (stateless-head.ts). */
   readonly requests: ReadonlyMap<string, (params: JsonObject) => StatelessRequest>;
   readonly results: Era['results'] & {
-    readonly discovered: string;
+    discovered(offering: Offering): string;
     /** The end of a subscription that the gateway ends. */
     listened(subscription: RequestId): string;
   };
   readonly notifications: Era['notifications'] & {
     /** The first message of a subscription. */
     acknowledged(subscription: RequestId, filter: NoticeFilter): string;
-    toolsChanged(subscription: RequestId): string;
+    listChanged(subscription: RequestId, list: ChangingList): string;
   };
 }

@@ -22,6 +22,8 @@ export const rpcCode = {
   internalError: -32603,
   /** First of the range left to servers; what is meant stands in the message. */
   serverError: -32000,
+  /** 2025 revisions: a URI names no resource. */
+  resourceNotFound: -32002,
   /** What the SDKs use for a session that is not there. */
   sessionNotFound: -32001,
   /** 2026-07-28: headers and body say different things. */

@@ -1,26 +1,30 @@
-// The params of tools/list and tools/call, which every era writes alike. Knows no revision.
+// The params of tools/call, and what the params of every relayed request hold alike in every era. Knows no revision.
 import { AppError } from '../kernel/errors.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { SharedRequest } from './era.ts';
-import { isObject, isRequestId } from './jsonrpc.ts';
-
-/** Throws AppError `wire.bad_params`. */
-export function readListTools({ cursor }: JsonObject): SharedRequest {
-  if (cursor !== undefined && typeof cursor !== 'string') throw badParams('"cursor" must be the string of an earlier nextCursor.');
-  return { kind: 'list_tools', cursor };
-}
+import { isObject, isRequestId, type RequestId } from './jsonrpc.ts';
 
 /** Throws AppError `wire.bad_params`. Whatever else the params hold stays in `rest`. */
 export function readCallTool(params: JsonObject): Extract<SharedRequest, { kind: 'call_tool' }> {
-  const { name, arguments: args, _meta: meta, ...rest } = params;
+  const { name, arguments: args, ...others } = params;
   if (typeof name !== 'string') throw badParams('tools/call needs "name", a string.');
+  return { kind: 'call_tool', name, args: readArguments(args), ...readRest(others) };
+}
+
+/** Throws AppError `wire.bad_params`. */
+export function readArguments(args: Json | undefined): JsonObject | undefined {
   if (args !== undefined && !isObject(args)) throw badParams('"arguments" must be an object.');
-  if (meta === undefined) return { kind: 'call_tool', name, args, rest, progressToken: undefined };
-  const { progressToken, ...others } = readMeta(meta);
+  return args;
+}
+
+/** Params without the progress token, which is of this hop only. Throws AppError `wire.bad_params`. */
+export function readRest(params: JsonObject): { readonly rest: JsonObject; readonly progressToken: RequestId | undefined } {
+  if (params['_meta'] === undefined) return { rest: params, progressToken: undefined };
+  const { _meta: meta, ...rest } = params;
+  const { progressToken, ...others } = readMeta(meta ?? null);
   if (progressToken !== undefined && !isRequestId(progressToken))
     throw badParams('"progressToken" must be a string or an integer.');
-  const kept = Object.keys(others).length === 0 ? rest : { ...rest, _meta: others };
-  return { kind: 'call_tool', name, args, rest: kept, progressToken };
+  return { rest: Object.keys(others).length === 0 ? rest : { ...rest, _meta: others }, progressToken };
 }
 
 function readMeta(meta: Json): JsonObject {

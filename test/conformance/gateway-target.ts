@@ -5,6 +5,7 @@ import { openBearerProxy } from './bearer-proxy.ts';
 import { fixtureProgram, startFixture, type FixtureName } from './fixture-server.ts';
 
 const policies = `version: 1
+limits: { rate_limit: 1000/s }
 agents:
   suite:
     capabilities:

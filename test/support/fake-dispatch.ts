@@ -1,7 +1,16 @@
 // The gateway as a face sees it, without one: tools that do what their name says. Keeps the traps of the real one: a cancelled call
 // rejects with `fleet.cancelled`, progress may come in the same turn as the result, and a result is a text nobody may touch.
 import type { AgentCaller } from '../../src/kernel/caller.ts';
-import type { Dispatch, ToolAnswer, ToolCall } from '../../src/kernel/dispatch.ts';
+import type {
+  ChangingList,
+  Dispatch,
+  ListName,
+  Offering,
+  RelayAnswer,
+  RelayRequest,
+  ToolAnswer,
+  ToolCall,
+} from '../../src/kernel/dispatch.ts';
 import { AppError } from '../../src/kernel/errors.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Operation } from '../../src/kernel/operation.ts';
@@ -17,7 +26,12 @@ export interface FakeDispatch extends Dispatch {
   readonly ended: string[];
   listed: readonly string[];
   readonly tools_: Map<string, FakeTool>;
-  change(): void;
+  readonly relayed: { readonly caller: AgentCaller; readonly request: RelayRequest }[];
+  relays: (request: RelayRequest) => Promise<RelayAnswer>;
+  /** Lists besides the tools. */
+  offered: Partial<Record<ListName, readonly string[]>>;
+  has: Offering;
+  change(list?: ChangingList): void;
   listeners(): number;
 }
 
@@ -28,7 +42,7 @@ export function toolText(name: string): string {
 const operation = { name: 'fake.look' } as Operation;
 
 export function createFakeDispatch(): FakeDispatch {
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(list: ChangingList) => void>();
   const tools = new Map<string, FakeTool>([
     [
       'up__echo',
@@ -45,6 +59,10 @@ export function createFakeDispatch(): FakeDispatch {
   ]);
   const fake: FakeDispatch = {
     calls: [],
+    relayed: [],
+    relays: () => Promise.resolve({ kind: 'upstream', result: '{}' }),
+    offered: {},
+    has: { prompts: false, resources: false, completions: false },
     refusals: [],
     cancelled: [],
     ended: [],
@@ -61,14 +79,20 @@ export function createFakeDispatch(): FakeDispatch {
     },
     operate: () => Promise.reject(new AppError('denied', 'gateway.not_reachable', 'not at this door')),
     prepare: () => Promise.reject(new AppError('denied', 'gateway.not_reachable', 'not at this door')),
-    onToolsChanged(listener) {
+    list: (_caller, _scope, list) => fake.offered[list] ?? [],
+    offering: () => fake.has,
+    relay(caller, request) {
+      fake.relayed.push({ caller, request });
+      return fake.relays(request);
+    },
+    onListChanged(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     sessionEnded: (session) => void fake.ended.push(session),
     refused: (door, reason, facts) => void fake.refusals.push({ door, reason, facts }),
-    change() {
-      for (const listener of listeners) listener();
+    change(list = 'tools') {
+      for (const listener of listeners) listener(list);
     },
     listeners: () => listeners.size,
   };

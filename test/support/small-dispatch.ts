@@ -183,7 +183,10 @@ export function createSmallDispatch(now: () => number = Date.now): SmallDispatch
     },
     tools: () => [],
     callTool: () => Promise.reject(new Error('no agent door here')),
-    onToolsChanged: () => () => undefined,
+    list: () => [],
+    offering: () => ({ prompts: false, resources: false, completions: false }),
+    relay: () => Promise.reject(new Error('no agent door here')),
+    onListChanged: () => () => undefined,
     sessionEnded: () => undefined,
     refused: (door, reason, facts) => void journal.push(`refused ${door} ${reason} ${JSON.stringify(facts)}`),
     async operate(caller, name, input, signal) {

@@ -71,11 +71,16 @@ const resultTypes: Readonly<Record<string, string>> = {
   'server/discover': 'DiscoverResultResponse',
   'tools/list': 'ListToolsResultResponse',
   'tools/call': 'CallToolResultResponse',
+  'prompts/list': 'ListPromptsResultResponse',
+  'resources/list': 'ListResourcesResultResponse',
+  'resources/templates/list': 'ListResourceTemplatesResultResponse',
   'subscriptions/listen': 'SubscriptionsListenResultResponse',
 };
 const noticeTypes: Readonly<Record<string, string>> = {
   'notifications/progress': 'ProgressNotification',
   'notifications/tools/list_changed': 'ToolListChangedNotification',
+  'notifications/prompts/list_changed': 'PromptListChangedNotification',
+  'notifications/resources/list_changed': 'ResourceListChangedNotification',
   'notifications/subscriptions/acknowledged': 'SubscriptionsAcknowledgedNotification',
 };
 const errorTypes: Readonly<Record<number, string>> = {

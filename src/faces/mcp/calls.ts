@@ -1,4 +1,4 @@
-// The tools/call requests in flight: into the gateway with progress and cancellation, and back as exactly one answer each. What an
+// The requests in flight that upstreams answer, tool calls and others: into the gateway with progress and cancellation, and back as exactly one answer each. What an
 // upstream answered goes out as the text it is. Knows no transport and decides nothing.
 import type { Dispatch, ToolAnswer } from '../../kernel/dispatch.ts';
 import { asAppError } from '../../kernel/errors.ts';
@@ -7,9 +7,10 @@ import type { Log } from '../../kernel/ports.ts';
 import type { Era, SharedRequest } from '../../wire/era.ts';
 import { encodeError, encodeErrorText, encodeResult, rpcCode, type RequestId } from '../../wire/jsonrpc.ts';
 import { drawFailure, drawOutput, type ToolText } from './gate-convention.ts';
+import { relayFailure } from './relay-failure.ts';
 import type { CallHome, CallInFlight, ReplySlot } from './in-flight.ts';
 
-export type CallRequest = Extract<SharedRequest, { kind: 'call_tool' }>;
+export type CallRequest = Extract<SharedRequest, { kind: 'call_tool' | 'relay' }>;
 
 export interface Calls {
   start<Key>(home: CallHome<Key>, key: Key, id: RequestId, request: CallRequest, slot: ReplySlot): void;
@@ -45,13 +46,14 @@ export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: L
   }
 
   return {
-    start(home, key, id, { name, args, rest, progressToken, client }, slot) {
-      const refused = refusal(home, key, id);
-      if (refused !== undefined) {
-        slot.answer(refused);
+    start(home, key, id, request, slot) {
+      const why = refusal(home, key, id);
+      if (why !== undefined) {
+        slot.answer(why);
         return;
       }
       const { era, caller, scope, calls } = home;
+      const { args, rest, progressToken, client } = request;
       const call: CallInFlight = { id, abort: new AbortController(), slot };
       calls.set(key, call);
       inFlight += 1;
@@ -61,13 +63,18 @@ export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: L
           : (note: JsonObject): void => {
               if (calls.get(key) === call) slot.notice(era.notifications.progress(progressToken, note));
             };
-      const asked = { name, scope, args, rest, signal: call.abort.signal, onProgress };
-      dispatch.callTool(caller, client === undefined ? asked : { ...asked, client }).then(
+      const common = { scope, args, rest, signal: call.abort.signal, onProgress };
+      const asked = client === undefined ? common : { ...common, client };
+      const answered =
+        request.kind === 'call_tool'
+          ? dispatch.callTool(caller, { ...asked, name: request.name })
+          : dispatch.relay(caller, { ...asked, method: request.method, target: request.target });
+      answered.then(
         (answer) => {
-          if (take(calls, key, call)) give(era, call, answer);
+          if (take(calls, key, call)) give(era, call, answer, request);
         },
         (thrown: unknown) => {
-          if (take(calls, key, call)) slot.answer(encodeResult(id, toolText(era, failure(thrown, name))));
+          if (take(calls, key, call)) slot.answer(refused(era, id, request, thrown));
         },
       );
     },
@@ -87,18 +94,21 @@ export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: L
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve))),
   };
 
-  function failure(thrown: unknown, tool: string): ToolText {
+  function refused(era: Era, id: RequestId, request: CallRequest, thrown: unknown): string {
     const error = asAppError(thrown);
     if (error.kind === 'internal') {
-      log.error('a tool call failed unexpectedly', { tool: tool.slice(0, 128), code: error.code, error: error.message });
+      const what = request.kind === 'call_tool' ? { tool: request.name.slice(0, 128) } : { method: request.method };
+      log.error('a call failed unexpectedly', { ...what, code: error.code, error: error.message });
     }
-    return drawFailure(error, tool);
+    if (request.kind === 'relay') return relayFailure(era, id, error);
+    return encodeResult(id, toolText(era, drawFailure(error, request.name)));
   }
 }
 
-function give(era: Era, { id, slot }: CallInFlight, answer: ToolAnswer): void {
+function give(era: Era, { id, slot }: CallInFlight, answer: ToolAnswer, request: CallRequest): void {
   if (answer.kind === 'upstream') {
-    slot.answer(encodeResult(id, era.results.relayed(answer.result)));
+    const reads = request.kind === 'relay' && request.method === 'resources/read';
+    slot.answer(encodeResult(id, reads ? era.results.relayedRead(answer.result) : era.results.relayed(answer.result)));
   } else if (answer.kind === 'upstream_error') {
     const { error, status } = era.relayedError(answer.error);
     slot.answer(encodeErrorText(id, error), status);

@@ -2,7 +2,7 @@
 // (stateless.ts). Every call goes to the gateway; nothing is decided here. Knows no HTTP: requests come as messages, answers leave
 // through slots and streams.
 import type { AgentState } from '../../features/agents/model.ts';
-import type { Dispatch, ToolScope } from '../../kernel/dispatch.ts';
+import type { ChangingList, Dispatch, ToolScope } from '../../kernel/dispatch.ts';
 import type { Clock, Entropy, Log, Unsubscribe } from '../../kernel/ports.ts';
 import type { HandshakeRequest, ServerFacts } from '../../wire/era.ts';
 import { era2025 } from '../../wire/era-2025.ts';
@@ -10,9 +10,9 @@ import { createEra2026 } from '../../wire/era-2026.ts';
 import { encodeError, encodeResult, rpcCode, type Message, type RequestId } from '../../wire/jsonrpc.ts';
 import { createCalls } from './calls.ts';
 import type { NoticeStream, ReplySlot } from './in-flight.ts';
-import { createSessions, type Session, type SessionLimits } from './sessions.ts';
+import { createSessions, follows, noList, type Session, type SessionLimits } from './sessions.ts';
 import { createStateless, type StatelessServer } from './stateless.ts';
-import { answerList, faultOf } from './tool-list.ts';
+import { answerList, faultOf } from './list-answer.ts';
 
 /** What the doors need of the agents slice. */
 export interface AgentDirectory {
@@ -82,10 +82,11 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   const era2026 = createEra2026(deps, era.versions);
   const stateless = createStateless({ era: era2026, dispatch, calls, log, maxSubscriptions, awake: startTicking });
   const sessions = createSessions({ clock, entropy, limits: deps.sessionLimits ?? defaultLimits, onEnd: ended });
-  const subscriptions = [agents.onEnded(endAgent), dispatch.onToolsChanged(toolsChanged)];
+  const subscriptions = [agents.onEnded(endAgent), dispatch.onListChanged(listChanged)];
   let closing = false;
   let stopTick: Unsubscribe | undefined;
   let stopSettling: Unsubscribe | undefined;
+  const changing = new Set<ChangingList>();
 
   function ended(session: Session): void {
     hangUp(session);
@@ -121,15 +122,22 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     stopTick = anybodyThere() ? clock.after(tickMs, tick) : undefined;
   }
 
-  function toolsChanged(): void {
+  function listChanged(list: ChangingList): void {
+    changing.add(list);
     stopSettling ??= clock.after(settleMs, () => {
       stopSettling = undefined;
-      for (const session of sessions.all()) {
-        if (session.stream === undefined) session.toolsStale = true;
-        else session.stream.send(session.era.notifications.toolsChanged);
-      }
-      stateless.toolsChanged();
+      for (const changed of changing) tell(changed);
+      changing.clear();
     });
+  }
+
+  function tell(list: ChangingList): void {
+    for (const session of sessions.all()) {
+      if (!follows(session, list)) continue;
+      if (session.stream === undefined) session.stale = new Set([...session.stale, list]);
+      else session.stream.send(session.era.notifications.listChanged(list));
+    }
+    stateless.listChanged(list);
   }
 
   /** The text of the error that answers the request where it cannot be read. */
@@ -151,12 +159,15 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
       const asked = read(request);
       if (typeof asked === 'string') return { session: undefined, message: asked };
       if (asked.kind !== 'initialize') throw new TypeError('only initialize opens a session');
-      const session = closing ? undefined : sessions.open(agent, scope, era);
+      const session = closing ? undefined : sessions.open(agent, scope, era, (caller) => dispatch.offering(caller, scope));
       if (session === undefined) {
         return { session, message: encodeError(request.id, rpcCode.serverError, closing ? stopping : allBusy) };
       }
       startTicking();
-      return { session, message: encodeResult(request.id, era.results.initialized(era.negotiate(asked.version), deps)) };
+      return {
+        session,
+        message: encodeResult(request.id, era.results.initialized(era.negotiate(asked.version), deps, session.offering)),
+      };
     },
     find: (id, agent, scope) => sessions.find(id, agent, scope),
     request(session, request, slot) {
@@ -168,11 +179,12 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
       }
       switch (asked.kind) {
         case 'call_tool':
+        case 'relay':
           if (closing) slot.answer(encodeError(id, rpcCode.serverError, stopping));
           else calls.start(session, id, id, asked, slot);
           return;
-        case 'list_tools':
-          slot.answer(answerList(session, id, asked.cursor, deps));
+        case 'list':
+          slot.answer(answerList(session, id, asked, deps));
           return;
         case 'ping':
           slot.answer(encodeResult(id, era.results.empty));
@@ -192,9 +204,8 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     listen(session, stream) {
       hangUp(session);
       session.stream = stream;
-      if (!session.toolsStale) return;
-      session.toolsStale = false;
-      stream.send(session.era.notifications.toolsChanged);
+      for (const list of session.stale) stream.send(session.era.notifications.listChanged(list));
+      session.stale = noList;
     },
     unlisten(session, stream) {
       if (session.stream === stream) session.stream = undefined;

@@ -60,6 +60,9 @@ export const hidden: Envelope = human('Tell the human; the log of the gateway sa
 const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'gateway.misuse': 'misuse',
   'gateway.unknown_tool': 'misuse',
+  'gateway.unknown_prompt': 'misuse',
+  'gateway.unknown_resource': 'misuse',
+  'gateway.bad_uri': 'misuse',
   'gateway.unknown_operation': 'misuse',
   'gateway.rate_limited': limited,
   'gateway.not_reachable': human('Ask the human to do this.'),

@@ -33,8 +33,10 @@ function make(limits: Partial<SessionLimits> = {}): {
   return { sessions, ended, clock };
 }
 
+const nothing = () => ({ prompts: false, resources: false, completions: false });
+
 function opened(sessions: Sessions, agent = 'kimi'): Session {
-  const session = sessions.open(agent, all, era2025);
+  const session = sessions.open(agent, all, era2025, nothing);
   if (session === undefined) throw new Error('no room');
   return session;
 }
@@ -58,8 +60,8 @@ test('a session with a call is never taken for room, one with a stream only when
   expect(ended).toEqual([idle.id]);
   opened(sessions).calls.set(1, call);
   expect(ended).toEqual([idle.id, listening.id]);
-  expect(sessions.open('kimi', all, era2025)).toBeUndefined();
-  expect(sessions.open('rosa', all, era2025)).toBeDefined();
+  expect(sessions.open('kimi', all, era2025, nothing)).toBeUndefined();
+  expect(sessions.open('rosa', all, era2025, nothing)).toBeDefined();
 });
 
 test('the total is bounded over all agents', () => {

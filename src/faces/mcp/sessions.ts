@@ -1,6 +1,7 @@
 // MCP sessions of the agent door: issued at initialize, bound to one agent and one endpoint, bounded in number, ended when idle.
 // In memory only: after a restart a client is told its session is unknown and initializes again. Knows no message and no transport.
-import type { ToolScope } from '../../kernel/dispatch.ts';
+import type { AgentCaller } from '../../kernel/caller.ts';
+import type { ChangingList, Offering, ToolScope } from '../../kernel/dispatch.ts';
 import type { Clock, Entropy } from '../../kernel/ports.ts';
 import type { HandshakeEra } from '../../wire/era.ts';
 import type { RequestId } from '../../wire/jsonrpc.ts';
@@ -11,8 +12,10 @@ export interface Session extends CallHome<RequestId> {
   readonly era: HandshakeEra;
   /** The stream its client listens on (GET). */
   stream: NoticeStream | undefined;
-  /** The tool list changed while nobody listened. */
-  toolsStale: boolean;
+  /** What its client was told that there is; of other lists it is told nothing. */
+  readonly offering: Offering;
+  /** Lists that changed while nobody listened. */
+  stale: ReadonlySet<ChangingList>;
   /** Monotonic milliseconds. */
   usedAt: number;
 }
@@ -23,9 +26,15 @@ export interface SessionLimits {
   readonly idleMs: number;
 }
 
+/** Sessions are many, and of most no list ever changes. */
+export const noList: ReadonlySet<ChangingList> = new Set();
+
+/** What an endpoint offers to a caller. */
+export type OfferingFor = (caller: AgentCaller, scope: ToolScope) => Offering;
+
 export interface Sessions {
   /** Makes room by ending the session that was idle the longest; `undefined` when all are busy. */
-  open(agent: string, scope: ToolScope, era: HandshakeEra): Session | undefined;
+  open(agent: string, scope: ToolScope, era: HandshakeEra, offering: OfferingFor): Session | undefined;
   /** Only the agent that opened it finds a session, and only at the endpoint where it was opened. */
   find(id: string, agent: string, scope: ToolScope): Session | undefined;
   end(session: Session): void;
@@ -55,19 +64,21 @@ export function createSessions(deps: {
   }
 
   return {
-    open(agent, scope, era) {
+    open(agent, scope, era, offering) {
       const siblings = byAgent.get(agent);
       if (siblings !== undefined && siblings.size >= limits.perAgent && !endLongestIdle(siblings)) return undefined;
       if (byId.size >= limits.total && !endLongestIdle(byId.values())) return undefined;
       const id = entropy.uuid();
+      const caller: AgentCaller = { kind: 'agent', agent, session: id };
       const session: Session = {
         id,
-        caller: { kind: 'agent', agent, session: id },
+        caller,
+        offering: offering(caller, scope),
         scope,
         era,
         calls: new Map(),
         stream: undefined,
-        toolsStale: false,
+        stale: noList,
         usedAt: clock.monotonic(),
       };
       byId.set(id, session);
@@ -119,4 +130,9 @@ function sameScope(one: ToolScope, other: ToolScope): boolean {
   if (one.kind === 'upstream') return other.kind === 'upstream' && one.upstream === other.upstream;
   if (one.kind === 'toolset') return other.kind === 'toolset' && one.toolset === other.toolset;
   return one.kind === other.kind;
+}
+
+/** Whether its client was told that this list may change. */
+export function follows({ offering }: Pick<Session, 'offering'>, list: ChangingList): boolean {
+  return list === 'tools' || offering[list];
 }

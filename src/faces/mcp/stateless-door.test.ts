@@ -104,7 +104,7 @@ test('[ERA-2] server/discover says which revisions are served, what with, and by
     supportedVersions: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'],
     capabilities: { tools: { listChanged: true } },
     instructions: 'Ask before you act.',
-    ttlMs: 300_000,
+    ttlMs: 30_000,
     cacheScope: 'private',
     _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'sallyport', version: '0.0.0' } },
   });
@@ -178,7 +178,6 @@ describe('methods', () => {
     'logging/setLevel',
     'resources/subscribe',
     'resources/unsubscribe',
-    'prompts/list',
     'tasks/get',
     'unknown/method',
     '__proto__',

@@ -49,6 +49,7 @@ export function serveStateless(
     if (!accepted.stream) return refuse(reply, id, streamOnly);
     const refusal = server.listen(
       agent,
+      scope,
       id,
       asked,
       createNoticeStream(reply, (stream) => server.unlisten(agent, stream)),

@@ -25,8 +25,8 @@ describe('headers that repeat the body', () => {
     ['another name', 'tools/call', echo, { 'mcp-name': 'up__fails' }],
     ['the name twice', 'tools/call', echo, { 'mcp-name': 'up__echo, up__echo' }],
     ['broken base64', 'tools/call', echo, { 'mcp-name': '=?base64?dXBfX2VjaG8?=' }],
-    ['no URI, also for a method that is not served', 'resources/read', { uri: 'a:b' }, { 'mcp-name': undefined }],
-    ['another prompt, also for a method that is not served', 'prompts/get', { name: 'p' }, { 'mcp-name': 'q' }],
+    ['no URI', 'resources/read', { uri: 'a:b' }, { 'mcp-name': undefined }],
+    ['another prompt', 'prompts/get', { name: 'p' }, { 'mcp-name': 'q' }],
   ])('[ERA-4] %s is 400 and -32020, under the id, and reaches nothing', async (_, method, params, headers) => {
     const answer = await statelessAsk(door, method, params, { id: 'h', headers });
     expect(answer.status).toBe(400);

@@ -195,7 +195,7 @@ test('[ERA-6] a client that subscribes and does not read is cut off', async () =
   );
   await expect.poll(() => door.endpoint.stateless.subscriptions()).toBe(1);
   for (let turn = 0; turn < 200_000 && door.endpoint.stateless.subscriptions() === 1; turn += 1) {
-    door.endpoint.stateless.toolsChanged();
+    door.endpoint.stateless.listChanged('tools');
     if (turn % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   await expect.poll(() => door.endpoint.stateless.subscriptions()).toBe(0);

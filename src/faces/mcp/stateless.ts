@@ -1,7 +1,7 @@
 // The MCP server an agent sees that has no session (2026-07-28): requests that stand for themselves, and subscriptions. Keeps only what
 // is under way, by agent, so that all of it ends with the agent. Knows no HTTP and decides nothing.
 import type { AgentCaller } from '../../kernel/caller.ts';
-import type { Dispatch, ToolScope } from '../../kernel/dispatch.ts';
+import type { ChangingList, Dispatch, ToolScope } from '../../kernel/dispatch.ts';
 import type { Log } from '../../kernel/ports.ts';
 import type { StatelessEra, StatelessRequest } from '../../wire/era.ts';
 import { encodeError, encodeResult, rpcCode, type Message, type RequestId } from '../../wire/jsonrpc.ts';
@@ -10,7 +10,7 @@ import type { Refusal } from '../../wire/stateless-head.ts';
 import type { Calls } from './calls.ts';
 import type { CallInFlight, NoticeStream, ReplySlot } from './in-flight.ts';
 import { createMirroredTools } from './mirrored-tools.ts';
-import { answerList, faultOf } from './tool-list.ts';
+import { answerList, faultOf } from './list-answer.ts';
 
 type Request = Extract<Message, { kind: 'request' }>;
 type Answerable = Exclude<StatelessRequest, { kind: 'listen' }>;
@@ -30,12 +30,13 @@ export interface StatelessServer {
   /** The error that answers it where no further subscription is given, else nothing: `stream` has been acknowledged. */
   listen(
     agent: string,
+    scope: ToolScope,
     id: RequestId,
     asked: Extract<StatelessRequest, { kind: 'listen' }>,
     stream: NoticeStream,
   ): string | undefined;
   unlisten(agent: string, stream: NoticeStream): void;
-  toolsChanged(): void;
+  listChanged(list: ChangingList): void;
   keepAlive(): void;
   /** Ends what the agent has under way: calls with `message`, subscriptions with their result. */
   endAgent(agent: string, message: string): void;
@@ -51,7 +52,7 @@ const maxSessionsKept = 64;
 
 interface Subscription {
   readonly id: RequestId;
-  readonly toolsListChanged: boolean;
+  readonly lists: readonly ChangingList[];
 }
 
 interface UnderWay {
@@ -125,7 +126,8 @@ export function createStateless({ era, dispatch, calls, log, maxSubscriptions, a
     mirrored: (agent, scope, tool) => mirroredTools.of(dispatch.tools(callerOf(agent, scope), scope), tool),
     answer(agent, scope, id, asked, slot) {
       switch (asked.kind) {
-        case 'call_tool': {
+        case 'call_tool':
+        case 'relay': {
           if (stopped !== undefined) {
             slot.answer(encodeError(id, era.codes.refused, stopped));
             return;
@@ -137,18 +139,18 @@ export function createStateless({ era, dispatch, calls, log, maxSubscriptions, a
           calls.start({ era, calls: own.calls, caller, scope }, slot, id, asked, slot);
           return;
         }
-        case 'list_tools':
-          slot.answer(answerList({ era, caller: callerOf(agent, scope), scope }, id, asked.cursor, { dispatch, log }));
+        case 'list':
+          slot.answer(answerList({ era, caller: callerOf(agent, scope), scope }, id, asked, { dispatch, log }));
           return;
         case 'discover':
-          slot.answer(encodeResult(id, era.results.discovered));
+          slot.answer(encodeResult(id, era.results.discovered(dispatch.offering(callerOf(agent, scope), scope))));
       }
     },
     dropped(agent, slot) {
       const own = agents.get(agent);
       if (own !== undefined) calls.cancel(own, slot);
     },
-    listen(agent, id, { filter }, stream) {
+    listen(agent, scope, id, { filter }, stream) {
       if (stopped !== undefined) return encodeError(id, era.codes.refused, stopped);
       const { streams } = underWay(agent);
       if (streams.size >= maxSubscriptions) {
@@ -158,18 +160,20 @@ export function createStateless({ era, dispatch, calls, log, maxSubscriptions, a
           `This agent has ${maxSubscriptions} subscriptions open already. Close some of them.`,
         );
       }
-      streams.set(stream, { id, toolsListChanged: filter.toolsListChanged });
-      stream.send(era.notifications.acknowledged(id, filter));
+      const offering = dispatch.offering(callerOf(agent, scope), scope);
+      const lists = filter.lists.filter((list) => list === 'tools' || offering[list]);
+      streams.set(stream, { id, lists });
+      stream.send(era.notifications.acknowledged(id, { lists }));
       // Nothing would ever come: the client learns it at once, and nobody keeps the connection.
-      if (filter.toolsListChanged) awake();
+      if (lists.length > 0) awake();
       else endStream(streams, stream, id);
       return undefined;
     },
     unlisten: (agent, stream) => void agents.get(agent)?.streams.delete(stream),
-    toolsChanged() {
+    listChanged(list) {
       for (const { streams } of agents.values()) {
-        for (const [stream, { id, toolsListChanged }] of streams) {
-          if (toolsListChanged) stream.send(era.notifications.toolsChanged(id));
+        for (const [stream, { id, lists }] of streams) {
+          if (lists.includes(list)) stream.send(era.notifications.listChanged(id, list));
         }
       }
     },

@@ -27,7 +27,7 @@ export interface Approvals {
     readonly agent: string;
     readonly capability: string;
     readonly args: JsonObject | undefined;
-    readonly toolHash: string;
+    readonly toolHash?: string;
   }): Promise<Approval | undefined>;
   /** Resolves when the approval leaves `pending`, when `timeoutMs` passes or the signal aborts: woken by the decision, never polling. */
   wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<Approval>;

@@ -71,7 +71,7 @@ export function catalogTool(upstream: string, { tool, hash, text }: Pick<Definit
   };
 }
 
-/** A usable definition under another name; every other byte unchanged. */
+/** A usable definition, of a tool or a prompt, under another name; every other byte unchanged. */
 export function listedAs(text: string, name: string): string {
   const span = objectMembers(text)?.find(({ key }) => key === 'name');
   return span === undefined ? text : `${text.slice(0, span.start)}${JSON.stringify(name)}${text.slice(span.end)}`;

@@ -1,13 +1,14 @@
 // Makes a member of an accepted entry: how it is reached and its listing joined to the supervision. Decides nothing.
-import type { ChildSpec, Clock, Entropy, HttpConnector, Log, UpstreamConnector } from '../../kernel/ports.ts';
+import type { ChildSpec, Clock, Digest, Entropy, HttpConnector, Log, UpstreamConnector } from '../../kernel/ports.ts';
 import type { Audit } from '../audit/audit.ts';
 import { childEnvironment, maskEnvironment, missingPassthrough } from './environment.ts';
-import { listTools } from './listing.ts';
+import { listAll } from './listing.ts';
+import { createOffers, type OfferKind } from './offers.ts';
 import type { PinnedTools } from './pinned-tools.ts';
 import { unaccepted } from './refusals.ts';
-import type { Acceptable, FindProgram } from './roster.ts';
+import type { Acceptable, Enlisted, FindProgram } from './roster.ts';
 import type { StdioTransport, UpstreamSpec } from './model.ts';
-import { createSupervised, type Supervised, type SupervisedDeps } from './supervised.ts';
+import { createSupervised, type SupervisedDeps } from './supervised.ts';
 
 export interface EnlistmentDeps {
   readonly audit: Audit;
@@ -16,25 +17,37 @@ export interface EnlistmentDeps {
   readonly findProgram: FindProgram;
   readonly clock: Clock;
   readonly entropy: Entropy;
+  readonly digest: Digest;
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What an upstream offers besides tools changed. */
+  readonly offersChanged: (kind: OfferKind) => void;
 }
 
-export function createEnlistment(deps: EnlistmentDeps): (accepted: Acceptable, tools: PinnedTools) => Supervised {
+/** A start must not fail, nor its tools wait long, for the sake of other lists. */
+const offersTimeoutMs = 10_000;
+
+export function createEnlistment(deps: EnlistmentDeps): (accepted: Acceptable, tools: PinnedTools) => Enlisted {
   const { environment, clock } = deps;
   return (accepted, tools) => {
     const { spec, specDigest } = accepted;
-    const signal = new AbortController().signal;
-    return createSupervised({
+    const { signal } = new AbortController();
+    const offers = createOffers({ ...deps, upstream: spec.name, changed: deps.offersChanged });
+    const member = createSupervised({
       ...deps,
       name: spec.name,
       specDigest,
       open: dialer(accepted, deps),
       startTimeoutMs: spec.startTimeoutMs,
       maxSessions: spec.maxSessions,
-      list: async (connection, timeoutMs) => tools.offer(await listTools(connection, timeoutMs, clock, signal)),
+      async list(connection, timeoutMs) {
+        const others = offers.follow(connection, Math.min(timeoutMs / 2, offersTimeoutMs));
+        await tools.offer(await listAll(connection, 'tools', { timeoutMs, clock, signal }));
+        await others;
+      },
       mask: (text) => maskEnvironment(text, spec, environment),
     });
+    return { member, offers };
   };
 }
 

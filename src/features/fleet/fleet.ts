@@ -35,6 +35,8 @@ import type { PinnedTools } from './pinned-tools.ts';
 import { disabled, notFound, quarantined, unaccepted, badSpec } from './refusals.ts';
 import { openRoster, type Acceptable, type FindProgram, type RosterEntry } from './roster.ts';
 import { startRounds } from './rounds.ts';
+import type { OfferKind, Offers } from './offers.ts';
+import { createOfferCatalog, type OfferCatalog } from './offer-catalog.ts';
 import type { Acceptance } from './store.ts';
 import type { SupervisedView } from './supervised.ts';
 
@@ -51,6 +53,15 @@ export interface UpstreamCall {
   readonly onProgress: ((note: JsonObject) => void) | undefined;
   /** Asked when everything is ready, in the same tick as the sending; what it throws is the answer, and nothing was sent. */
   readonly beforeSend?: () => void;
+}
+
+/** A request for something else than a tool, with params as they are to be sent. */
+export interface UpstreamErrand extends Pick<UpstreamCall, 'session' | 'client' | 'signal' | 'onProgress' | 'beforeSend'> {
+  readonly upstream: string;
+  readonly method: string;
+  readonly params: JsonObject;
+  /** What headers repeat of it where the upstream wants that (2026-07-28, `Mcp-Name`). */
+  readonly name: string | undefined;
 }
 
 export type UpstreamAnswer =
@@ -78,6 +89,13 @@ export interface Fleet {
   upstreams(): readonly string[];
   /** Starts the member when needed; throws the `fleet.*` codes. Rejects within the call deadline, always. */
   call(call: UpstreamCall): Promise<UpstreamAnswer>;
+  /** The same for everything else; there is no definition to hold it to. */
+  relay(errand: UpstreamErrand): Promise<UpstreamAnswer>;
+  /** Prompts, resources and templates of all upstreams that have started once, from memory. */
+  readonly offers: Pick<OfferCatalog, 'prompts' | 'of' | 'promptNamed' | 'prompt'>;
+  /** Whether a started upstream said that it has such things. */
+  declares(upstream: string, capability: OfferKind | 'completions'): boolean;
+  onOffersChanged(listener: (kind: OfferKind) => void): Unsubscribe;
   /** A bounded live probe (10 s each, all at once) of every enabled upstream; never rejects. */
   diagnose(signal: AbortSignal): Promise<Readonly<Record<string, MemberHealth>>>;
   onCatalogChanged(listener: () => void): Unsubscribe;
@@ -142,7 +160,20 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     catalog.forget();
     for (const listener of listeners) listener();
   };
-  const roster = await openRoster({ ...deps, changed, enlist: createEnlistment(deps) });
+  const offerListeners = new Set<(kind: OfferKind) => void>();
+  const offered = (): Map<string, Offers> => new Map(members().map(({ accepted, offers }) => [accepted.spec.name, offers]));
+  const offers = createOfferCatalog({ offers: offered, naming, digest });
+  const offersChanged = (kind: OfferKind): void => {
+    offers.forget();
+    for (const listener of offerListeners) listener(kind);
+  };
+  const membersChanged = (): void => {
+    changed();
+    offersChanged('prompts');
+    offersChanged('resources');
+  };
+  const enlist = createEnlistment({ ...deps, offersChanged });
+  const roster = await openRoster({ ...deps, changed, membersChanged, enlist });
   const rounds = startRounds(clock, () => members().map(({ member }) => member));
   try {
     rounds.wake(await roster.reconcile());
@@ -214,6 +245,26 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
       });
       if (reply.kind === 'error') return reply;
       return { kind: 'result', json: reply.json, isError: reply.value['isError'] === true };
+    },
+    async relay({ upstream, params, name, beforeSend, ...errand }) {
+      const { member, accepted } = memberOf(upstream);
+      const reply = await member.call({
+        ...errand,
+        params: JSON.stringify(params),
+        timeoutMs: accepted.spec.callTimeoutMs,
+        ...(name === undefined ? {} : { subject: { name, args: undefined, definition: '' } }),
+        ...(beforeSend === undefined ? {} : { verify: beforeSend }),
+      });
+      return reply.kind === 'error' ? reply : { kind: 'result', json: reply.json, isError: false };
+    },
+    offers,
+    declares(upstream, capability) {
+      const entry = roster.entries().get(upstream);
+      return entry?.kind === 'member' && entry.offers.declares(capability);
+    },
+    onOffersChanged(listener) {
+      offerListeners.add(listener);
+      return () => offerListeners.delete(listener);
     },
     async diagnose(signal) {
       const probed = [...roster.entries()].filter(([, entry]) => entry.kind === 'member' || entry.state !== 'disabled');

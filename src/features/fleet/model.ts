@@ -81,6 +81,27 @@ export interface ListedTool extends CatalogTool {
   readonly listed: string;
 }
 
+/** The lists of an upstream besides its tools. Nothing in them is pinned: what they offer is data and text, never an action. */
+export type OfferList = 'prompts' | 'resources' | 'resourceTemplates';
+
+/** One entry of such a list. */
+export interface Offer {
+  readonly upstream: string;
+  /** What it goes by at its upstream: the name of a prompt, the URI of a resource, the URI template of a template. */
+  readonly key: string;
+  /** The entry exactly as the upstream sent it (JSON text). */
+  readonly text: string;
+  /** Hex SHA-256 of that text. */
+  readonly hash: string;
+}
+
+/** A prompt as agents see it at `/mcp`, named like a tool. */
+export interface ListedPrompt extends Offer {
+  readonly name: string;
+  /** The entry with this name; every other byte unchanged. */
+  readonly listed: string;
+}
+
 /** How names are written that agents see at `/mcp`. */
 export interface Naming {
   /** `safe` maps `.` to `_`, for clients and models that take letters, digits, `_` and `-` only. */

@@ -7,6 +7,7 @@ import { createTurns } from '../../lib/turns.ts';
 import type { Audit } from '../audit/audit.ts';
 import { childEnvironment } from './environment.ts';
 import type { Decision, EntryState, UpstreamSpec } from './model.ts';
+import type { Offers } from './offers.ts';
 import { openPinnedTools, type PinnedTools } from './pinned-tools.ts';
 import { readUpstreams, withoutUpstream, withUpstream, type SettingsEntry } from './settings.ts';
 import { specDigest } from './spec.ts';
@@ -29,9 +30,11 @@ export interface RosterDeps {
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly findProgram: FindProgram;
-  readonly enlist: (accepted: Acceptable, tools: PinnedTools) => Supervised;
+  readonly enlist: (accepted: Acceptable, tools: PinnedTools) => Enlisted;
   /** The catalog may have changed. */
   readonly changed: () => void;
+  /** Members came or went. */
+  readonly membersChanged: () => void;
 }
 
 /** An entry as it would be accepted now. */
@@ -41,8 +44,14 @@ export interface Acceptable {
   readonly program: string | undefined;
 }
 
+/** A member, and what it offers besides tools. */
+export interface Enlisted {
+  readonly member: Supervised;
+  readonly offers: Offers;
+}
+
 export type RosterEntry =
-  | { readonly kind: 'member'; readonly accepted: Acceptable; readonly tools: PinnedTools; readonly member: Supervised }
+  | ({ readonly kind: 'member'; readonly accepted: Acceptable; readonly tools: PinnedTools } & Enlisted)
   | { readonly kind: 'idle'; readonly state: EntryState; readonly why: string; readonly acceptable: Acceptable | undefined };
 
 export interface Roster {
@@ -96,7 +105,7 @@ export async function openRoster(deps: RosterDeps): Promise<Roster> {
     const tools = await openPinnedTools({ db, audit, clock, digest, log, key, exposeTools, changed: deps.changed });
     // What was accepted is what is started, wherever the PATH leads by then.
     const accepted = { ...what, program: acceptances.get(entry.name)?.program };
-    return { kind: 'member', accepted, tools, member: deps.enlist(accepted, tools) };
+    return { kind: 'member', accepted, tools, ...deps.enlist(accepted, tools) };
   }
 
   async function report(name: string, entry: RosterEntry): Promise<void> {
@@ -132,7 +141,7 @@ export async function openRoster(deps: RosterDeps): Promise<Roster> {
     const coming = [...after].filter(([name, entry]) => before.get(name) !== entry);
     await Promise.all(leaving.map(({ member }) => member.stop()));
     for (const [name, entry] of coming) await report(name, entry);
-    if (leaving.length > 0 || coming.length > 0) deps.changed();
+    if (leaving.length > 0 || coming.length > 0) deps.membersChanged();
     return coming
       .map(([, entry]) => entry)
       .filter(isMember)

@@ -4,13 +4,12 @@ import { AppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Approval, Question } from '../approvals/model.ts';
-import type { CatalogTool } from '../fleet/model.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { Verdict } from '../policy/model.ts';
 import type { Policy } from '../policy/policy.ts';
 import { adviceOn } from './advice.ts';
 import { heldGrant } from './held-grant.ts';
-import type { Admission } from './model.ts';
+import type { Admission, Subject } from './model.ts';
 import type { Rate } from './rate.ts';
 
 export interface AdmissionDeps {
@@ -46,11 +45,11 @@ export function refusedByPolicy(capability: string, verdict: Extract<Verdict, { 
 export async function admit(
   { policy, grants, approvals, rate }: AdmissionDeps,
   agent: string,
-  tool: CatalogTool,
+  subject: Subject,
   args: JsonObject | undefined,
 ): Promise<Admission> {
-  const { capability } = tool;
-  const verdict = policy.decide({ agent, capability, args: args ?? {}, annotations: tool.annotations });
+  const { capability, annotations } = subject;
+  const verdict = policy.decide({ agent, capability, args: args ?? {}, annotations });
   if (verdict.effect === 'deny') throw refusedByPolicy(capability, verdict);
   const { rule, redact, ttlMs } = verdict;
   const decided = { policy: policy.version(), rule, redact, byPerson: verdict.effect === 'ask' };
@@ -60,11 +59,13 @@ export async function admit(
   if (held !== undefined) return { ...decided, standsOn: { grant: held.id } };
 
   if (verdict.effect === 'allow') {
+    if (subject.countless === true) return { ...decided, standsOn: {} };
     const grant = await grants.issue({ agent, capability, origin: 'policy', rule, ttlMs }, charge);
     return { ...decided, standsOn: { grant: grant.id } };
   }
 
-  const bought = await approvals.spend({ agent, capability, args, toolHash: tool.hash });
+  const definition = subject.hash === undefined ? {} : { toolHash: subject.hash };
+  const bought = await approvals.spend({ agent, capability, args, ...definition });
   if (bought !== undefined) return { ...decided, standsOn: { approval: bought.id } };
 
   const question: Question = {
@@ -74,7 +75,7 @@ export async function admit(
     rule,
     reason: '',
     ...(args === undefined ? {} : { args }),
-    toolHash: tool.hash,
+    ...definition,
     ttlMs,
     guards: verdict.guards,
   };
@@ -92,7 +93,7 @@ export async function admit(
 export function assertStillAdmitted(
   policy: Policy,
   agent: string,
-  { capability, annotations }: CatalogTool,
+  { capability, annotations }: Subject,
   args: JsonObject | undefined,
   admission: Admission,
 ): void {

@@ -2,11 +2,11 @@
 // here; a second path is a security bug. Knows no door, no wire and no storage.
 import type { AgentCaller, Caller } from '../../kernel/caller.ts';
 import { actorOf } from '../../kernel/caller.ts';
-import type { Dispatch, ToolAnswer, ToolCall } from '../../kernel/dispatch.ts';
+import type { ChangingList, Dispatch, RelayAnswer, RelayRequest, ToolAnswer, ToolCall } from '../../kernel/dispatch.ts';
 import { AppError, asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Operation } from '../../kernel/operation.ts';
-import type { Clock } from '../../kernel/ports.ts';
+import type { Clock, Unsubscribe } from '../../kernel/ports.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { Audit, Intent } from '../audit/audit.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -14,8 +14,10 @@ import type { CatalogTool, Naming } from '../fleet/model.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Results } from '../results/results.ts';
 import { admit, assertStillAdmitted, refusedByPolicy, type AdmissionDeps } from './admission.ts';
+import { errandOf } from './errands.ts';
 import { createListing } from './listing.ts';
-import type { Admission } from './model.ts';
+import type { Admission, Errand } from './model.ts';
+import { createOfferListing } from './offer-listing.ts';
 import { outcomeOf, outcomeOfError } from './outcome.ts';
 import { createOperations } from './run-operation.ts';
 
@@ -34,21 +36,44 @@ export interface GatewayDeps extends AdmissionDeps {
 export function createGateway(deps: GatewayDeps): Dispatch {
   const { audit, agents, policy, fleet, results, clock } = deps;
   const listing = createListing(deps);
+  const offers = createOfferListing(deps);
   const own = createOperations(deps);
 
   async function callTool(caller: AgentCaller, call: ToolCall): Promise<ToolAnswer> {
-    let tool: CatalogTool;
+    let errand: Errand;
     let admission: Admission;
     try {
       agents.assertActive(caller.agent);
       const operation = listing.operation(call);
       if (operation !== undefined) return await own.call(caller, operation, call);
-      tool = find(caller, call);
-      admission = await admit(deps, caller.agent, tool, call.args);
+      errand = errandFor(caller, find(caller, call), call);
+      admission = await admit(deps, caller.agent, errand.subject, errand.args);
     } catch (thrown) {
-      throw noted(caller, call, asAppError(thrown));
+      throw noted(caller, { tool: call.name }, asAppError(thrown));
     }
-    return forward(caller, tool, admission, call);
+    return forward(caller, errand, admission, call.onProgress);
+  }
+
+  async function relay(caller: AgentCaller, request: RelayRequest): Promise<RelayAnswer> {
+    let errand: Errand;
+    let admission: Admission;
+    try {
+      agents.assertActive(caller.agent);
+      errand = errandOf({ fleet, policy, offers }, caller, request);
+      admission = await admit(deps, caller.agent, errand.subject, errand.args);
+    } catch (thrown) {
+      throw noted(
+        caller,
+        { method: request.method, target: request.target.kind === 'prompt' ? request.target.name : request.target.uri },
+        asAppError(thrown),
+      );
+    }
+    return forward(caller, errand, admission, request.onProgress);
+  }
+
+  function errandFor({ session }: AgentCaller, tool: CatalogTool, { client, args, rest, signal }: ToolCall): Errand {
+    const call = { session, client, tool, args, rest, signal };
+    return { subject: tool, args, send: (hooks) => fleet.call({ ...call, ...hooks }) };
   }
 
   /** What a deny covers answers `policy.denied` whether or not it exists (DESIGN invariant 7). */
@@ -70,22 +95,21 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     );
   }
 
-  async function forward(caller: AgentCaller, tool: CatalogTool, admission: Admission, call: ToolCall): Promise<ToolAnswer> {
-    const intent = await recordIntent(caller, tool, admission, call);
+  async function forward(
+    caller: AgentCaller,
+    errand: Errand,
+    admission: Admission,
+    onProgress: ToolCall['onProgress'],
+  ): Promise<RelayAnswer> {
+    const intent = await recordIntent(caller, errand, admission);
     const startedAt = clock.monotonic();
     const mask = (json: string): string => results.redact(json, admission.redact).json;
     try {
-      const answer = await fleet.call({
-        session: caller.session,
-        client: call.client,
-        tool,
-        args: call.args,
-        rest: call.rest,
-        signal: call.signal,
-        onProgress: masked(call.onProgress, admission, mask),
+      const answer = await errand.send({
+        onProgress: masked(onProgress, admission, mask),
         beforeSend() {
           agents.assertActive(caller.agent);
-          assertStillAdmitted(policy, caller.agent, tool, call.args, admission);
+          assertStillAdmitted(policy, caller.agent, errand.subject, errand.args, admission);
         },
       });
       const json = mask(answer.json);
@@ -98,29 +122,30 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     }
   }
 
-  function recordIntent(caller: AgentCaller, tool: CatalogTool, admission: Admission, call: ToolCall): Intent | Promise<Intent> {
-    const known = tool.annotations.readOnlyHint === true;
+  function recordIntent(caller: AgentCaller, { subject, args, method }: Errand, admission: Admission): Intent | Promise<Intent> {
+    const known = subject.annotations.readOnlyHint === true;
     return audit.intent(
       {
         event: 'call.intent',
         actor: actorOf(caller),
         // In the order of their keys, which spares the record the sorting.
         facts: {
-          capability: tool.capability,
+          capability: subject.capability,
           ...admission.standsOn,
+          ...(method === undefined ? undefined : { method }),
           policy: admission.policy,
           rule: admission.rule,
-          tool_hash: tool.hash,
+          ...(subject.hash === undefined ? undefined : { tool_hash: subject.hash }),
         },
-        sealed: { args: JSON.stringify(call.args ?? {}) },
+        sealed: { args: JSON.stringify(args ?? {}) },
       },
       known ? 'written' : 'synced',
     );
   }
 
   /** Every refusal of a call is on the record, and every reach for what is not there; after the intent the outcome is. */
-  function noted(caller: AgentCaller, call: ToolCall, error: AppError): AppError {
-    if (error.kind === 'denied' || error.kind === 'limited' || error.code === 'gateway.unknown_tool') {
+  function noted(caller: AgentCaller, reachedFor: { readonly [what: string]: string }, error: AppError): AppError {
+    if (error.kind === 'denied' || error.kind === 'limited' || reaching.has(error.code)) {
       audit.appendQuietly({
         event: 'call.refused',
         actor: actorOf(caller),
@@ -128,32 +153,45 @@ export function createGateway(deps: GatewayDeps): Dispatch {
           code: error.code,
           ...(typeof error.data?.['approval_id'] === 'string' ? { approval: error.data['approval_id'] } : {}),
         },
-        sealed: { tool: call.name },
+        sealed: reachedFor,
       });
     }
     return error;
   }
 
+  function followLists(listener: (list: ChangingList) => void): Unsubscribe {
+    const stops = [
+      fleet.onCatalogChanged(() => listener('tools')),
+      fleet.onOffersChanged(listener),
+      policy.onChanged(() => (['tools', 'prompts', 'resources'] as const).forEach(listener)),
+    ];
+    return () => stops.forEach((stop) => stop());
+  }
+
   return {
     callTool,
+    relay,
     tools: (caller, scope) => listing.tools(caller, scope),
+    list: (caller, scope, list) => offers.list(caller, scope, list),
+    offering: (caller, scope) => offers.offering(caller, scope),
     operations: deps.operations,
     operate: (caller: Caller, name, input, signal) => own.operate(caller, name, input, signal),
     prepare: (caller, name, input, signal) => own.prepare(caller, name, input, signal),
-    onToolsChanged(listener) {
-      const stopCatalog = fleet.onCatalogChanged(listener);
-      const stopPolicy = policy.onChanged(listener);
-      return () => {
-        stopCatalog();
-        stopPolicy();
-      };
-    },
+    onListChanged: (listener) => followLists(listener),
     sessionEnded: (session) => fleet.endSession(session),
     refused(door, reason, facts) {
       audit.appendQuietly({ event: 'door.refused', actor: 'daemon', facts: { door, reason, ...facts } });
     },
   };
 }
+
+/** Refusals for what is not there, which is worth knowing of all the same. */
+const reaching: ReadonlySet<string> = new Set([
+  'gateway.unknown_tool',
+  'gateway.unknown_prompt',
+  'gateway.unknown_resource',
+  'gateway.bad_uri',
+]);
 
 function unknownTool(name: string): AppError {
   return new AppError('invalid', 'gateway.unknown_tool', `Unknown tool '${name}'`);

@@ -37,10 +37,14 @@ afterAll(() => house.close());
 const soon = { timeout: 8_000, interval: 10 };
 const tools = (names: readonly string[]): string[] => names.filter((name) => name.includes('__')).toSorted();
 
+async function quarantineTarget(agent: HouseAgent): Promise<void> {
+  await agent.call('flip__flip');
+  await vi.waitFor(() => expect(agent.toolNames()).not.toContain('flip__target'), soon);
+}
+
 /** From here on the definition of `flip__target` waits for a person, and `extra` was never accepted. */
 async function flip(): Promise<void> {
-  await kimi.call('flip__flip');
-  await vi.waitFor(() => expect(kimi.toolNames()).not.toContain('flip__target'), soon);
+  await quarantineTarget(kimi);
   onTestFinished(async () => {
     await kimi.call('flip__restore');
     await vi.waitFor(() => expect(kimi.toolNames()).toContain('flip__target'), soon);
@@ -83,20 +87,24 @@ describe('lists', () => {
   });
 
   test('[DOOR-8] whoever listens is told of a change of catalog, pins and policy, in time to read the new list', async () => {
+    // A house of its own: what is accepted here stays accepted.
+    const fresh = await openGatewayHouse({ policies, upstreams: { flip: ['flip-schema'] } });
+    onTestFinished(() => fresh.close());
+    const agent = await fresh.agent();
     const seen: string[][] = [];
-    const stop = house.dispatch.onToolsChanged(() => void seen.push(tools(kimi.toolNames())));
+    const stop = fresh.dispatch.onListChanged((list) => void (list === 'tools' && seen.push(tools(agent.toolNames()))));
     const last = (): readonly string[] => seen.at(-1) ?? [];
-    await flip();
+    await quarantineTarget(agent);
     await vi.waitFor(() => expect(last()).not.toContain('flip__target'), soon);
-    await house.decide('fleet.accept-tools', { upstream: 'flip', all: true });
+    await fresh.decide('fleet.accept-tools', { upstream: 'flip', all: true });
     expect(last()).toEqual(expect.arrayContaining(['flip__target', 'flip__extra']));
-    await house.adopt(policies.replace("'kimi-*':", "'kimi-*':\n    limits: { deny: ['flip:*:*'] }"));
+    await fresh.adopt(policies.replace("'kimi-*':", "'kimi-*':\n    limits: { deny: ['flip:*:*'] }"));
     expect(last().filter((name) => name.startsWith('flip'))).toEqual([]);
     stop();
     const told = seen.length;
-    await house.adopt(policies);
+    await fresh.adopt(policies);
     expect(seen).toHaveLength(told);
-    expect(tools(kimi.toolNames())).toContain('flip__extra');
+    expect(tools(agent.toolNames())).toContain('flip__extra');
   });
 });
 

@@ -7,6 +7,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { usualNaming, type Naming, type ToolKey } from '../fleet/model.ts';
 import type { Policy } from '../policy/policy.ts';
 import { annotationsOf } from './capability-target.ts';
+import { createListMemo } from './list-memo.ts';
 import { createOwnTools } from './own-tools.ts';
 
 export interface Target extends ToolKey {
@@ -31,7 +32,9 @@ interface ListingDeps {
 
 export function createListing({ operations, fleet, policy, naming = usualNaming }: ListingDeps): Listing {
   const own = createOwnTools(operations, naming);
-  const seen = createMemo(fleet, policy);
+  const memo = createListMemo();
+  fleet.onCatalogChanged(() => memo.forget());
+  policy.onChanged(() => memo.forget());
 
   const visible = (agent: string, capability: string, annotations: ToolAnnotations | undefined): boolean => {
     const verdict = policy.decide({ agent, capability, ...(annotations === undefined ? {} : { annotations }) });
@@ -59,7 +62,7 @@ export function createListing({ operations, fleet, policy, naming = usualNaming 
   }
 
   return {
-    tools: (caller, scope) => seen(caller.agent, scope, draw),
+    tools: ({ agent }, scope) => memo.of({ agent, scope, list: 'tools' }, () => draw(agent, scope)),
     operation: ({ name, scope }) => (scope.kind === 'upstream' ? undefined : own.operation(name)),
     target({ agent }, { name, scope }) {
       if (scope.kind === 'toolset') return undefined;
@@ -72,21 +75,4 @@ export function createListing({ operations, fleet, policy, naming = usualNaming 
 
 function targetOf(upstream: string, tool: string): Target | undefined {
   return tool === '' ? undefined : { upstream, tool, capability: `${upstream}:call:${tool}` };
-}
-
-/** Lists are drawn once per agent and scope until catalog or policy change. */
-function createMemo(fleet: Fleet, policy: Policy) {
-  const drawn = new Map<string, readonly string[]>();
-  fleet.onCatalogChanged(() => drawn.clear());
-  policy.onChanged(() => drawn.clear());
-  return (agent: string, scope: ToolScope, draw: (agent: string, scope: ToolScope) => readonly string[]): readonly string[] => {
-    const key = `${agent}\n${scope.kind}\n${scope.kind === 'upstream' ? scope.upstream : ''}`;
-    let list = drawn.get(key);
-    if (list === undefined) {
-      list = draw(agent, scope);
-      if (drawn.size >= 1_000) drawn.clear();
-      drawn.set(key, list);
-    }
-    return list;
-  };
 }

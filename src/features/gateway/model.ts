@@ -1,12 +1,43 @@
 // The codes the gateway itself refuses with, and the facts it passes between its steps.
+import type { JsonObject } from '../../kernel/json.ts';
+import type { ToolAnnotations } from '../../kernel/operation.ts';
+import type { UpstreamAnswer, UpstreamCall } from '../fleet/fleet.ts';
 import type { RedactCategory } from '../policy/model.ts';
 
 export type GatewayErrorCode =
   | 'gateway.misuse' // arguments of an own tool, or a capability that is none
   | 'gateway.unknown_tool'
+  | 'gateway.unknown_prompt'
+  | 'gateway.unknown_resource'
+  | 'gateway.bad_uri' // a URI that has several spellings, or that no capability can name
   | 'gateway.unknown_operation'
   | 'gateway.rate_limited'
   | 'gateway.not_reachable'; // an operation this kind of caller never reaches
+
+/**
+ * A prompt, a resource and what completes them are reads by what the protocol says of them, not by what an upstream does. The grade of
+ * their records follows from it; rules about annotations are about tools only.
+ */
+export const knownRead: ToolAnnotations = { readOnlyHint: true };
+
+/** What is decided about: a tool under its accepted definition, a prompt, a resource. */
+export interface Subject {
+  readonly capability: string;
+  /** Hex SHA-256 of the definition an approval is bound to; nothing where there is none. */
+  readonly hash: string | undefined;
+  readonly annotations: ToolAnnotations;
+  /** One of a kind without number, such as a URI: what a rule allows is not turned into a grant for each. */
+  readonly countless?: boolean;
+}
+
+/** One request on its way through the gateway: what it is about, what it says, and how it reaches its upstream. */
+export interface Errand {
+  readonly subject: Subject;
+  readonly args: JsonObject | undefined;
+  /** Of MCP; absent for a tool call. */
+  readonly method?: string;
+  send(hooks: Pick<UpstreamCall, 'onProgress' | 'beforeSend'>): Promise<UpstreamAnswer>;
+}
 
 /** What lets one call pass, as it goes on the record. */
 export interface Admission {
@@ -16,6 +47,6 @@ export interface Admission {
   readonly redact: readonly RedactCategory[];
   /** A person agreed: the grant or approval is one a person gave. */
   readonly byPerson: boolean;
-  /** The grant or the approval the call stands on. */
-  readonly standsOn: { readonly grant: string } | { readonly approval: string };
+  /** The grant or the approval the call stands on; neither where a rule alone allows what is countless. */
+  readonly standsOn: { readonly grant: string } | { readonly approval: string } | Readonly<Record<string, never>>;
 }

@@ -1,10 +1,10 @@
-// What every era answers alike: a page of the tools an agent sees, and a request that went wrong. Knows no transport.
-import type { Dispatch } from '../../kernel/dispatch.ts';
+// What every era answers alike: a page of what an agent sees, and a request that went wrong. Knows no transport.
+import type { Dispatch, ListName } from '../../kernel/dispatch.ts';
 import { asAppError } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/ports.ts';
 import { encodeError, encodeResult, rpcCode, type RequestId } from '../../wire/jsonrpc.ts';
 import type { CallHome } from './in-flight.ts';
-import { toolPage } from './tool-pages.ts';
+import { listPage } from './list-pages.ts';
 
 /** A JSON-RPC error in parts. */
 export interface Fault {
@@ -20,16 +20,17 @@ export function faultOf(thrown: unknown, log: Log): Fault {
   return { code: rpcCode.internalError, message: 'Internal error. The log of the gateway says more.' };
 }
 
-/** The whole answer to a tools/list. */
+/** The whole answer to a request for a list. */
 export function answerList(
   { era, caller, scope }: Pick<CallHome<unknown>, 'era' | 'caller' | 'scope'>,
   id: RequestId,
-  cursor: string | undefined,
+  { list, cursor }: { readonly list: ListName; readonly cursor: string | undefined },
   { dispatch, log }: { readonly dispatch: Dispatch; readonly log: Log },
 ): string {
   try {
-    const { tools, nextCursor } = toolPage(dispatch.tools(caller, scope), cursor);
-    return encodeResult(id, era.results.toolPage(tools, nextCursor));
+    const entries = list === 'tools' ? dispatch.tools(caller, scope) : dispatch.list(caller, scope, list);
+    const page = listPage(entries, cursor);
+    return encodeResult(id, era.results.page(list, page.entries, page.nextCursor));
   } catch (thrown) {
     const { code, message } = faultOf(thrown, log);
     return encodeError(id, code, message);
