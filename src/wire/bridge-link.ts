@@ -6,7 +6,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { Log } from '../kernel/ports.ts';
 import { connectionFault } from './bridge-faults.ts';
 import { handOver, wasSent, type DaemonHttp } from './bridge-http.ts';
-import { handshakeIn, textOf, type LinkFault } from './bridge-target.ts';
+import { handshakeIn, textOf, type Handshake, type LinkFault } from './bridge-target.ts';
 import { encodeNotification, encodeRequest, rpcCode } from './jsonrpc.ts';
 
 export interface DaemonLink {
@@ -36,7 +36,9 @@ export function createDaemonLink(deps: {
   const closed = new AbortController();
   /** The params of the client's initialize, once the daemon has accepted them. */
   let handshake: JsonObject | undefined;
-  let session: { readonly id: string; readonly version: string } | undefined;
+  let session: Handshake | undefined;
+  /** As the client was told at its own handshake. */
+  let changing: Handshake['changing'] = [];
   let renewing: Promise<LinkFault | undefined> | undefined;
   let renewals = 0;
   let listening = false;
@@ -92,11 +94,11 @@ export function createDaemonLink(deps: {
       const line = encodeRequest(`sallyport-bridge-${renewals}`, 'initialize', JSON.stringify(params));
       const incoming = await send('POST', line, closed.signal);
       const body = await textOf(incoming);
-      if (!adopt(incoming, body)) return http.fault(incoming.statusCode ?? 0, body);
+      if (adopt(incoming, body) === undefined) return http.fault(incoming.statusCode ?? 0, body);
       const initialized = await send('POST', encodeNotification('notifications/initialized'), closed.signal);
       initialized.resume();
       streaming?.abort();
-      await onMessage(encodeNotification('notifications/tools/list_changed'));
+      for (const list of changing) await onMessage(encodeNotification(`notifications/${list}/list_changed`));
       return undefined;
     } catch (error) {
       return { code: rpcCode.serverError, message: connectionFault(error, where, false) };
@@ -104,9 +106,9 @@ export function createDaemonLink(deps: {
   }
 
   /** Takes the session an answer to initialize gives. */
-  function adopt(incoming: IncomingMessage, body: string): boolean {
+  function adopt(incoming: IncomingMessage, body: string): Handshake | undefined {
     session = handshakeIn(incoming, body);
-    return session !== undefined;
+    return session;
   }
 
   async function keepListening(): Promise<void> {
@@ -150,7 +152,11 @@ export function createDaemonLink(deps: {
         const incoming = await send('POST', line, closed.signal);
         const body = await textOf(incoming);
         if ((incoming.statusCode ?? 0) >= 300) return http.fault(incoming.statusCode ?? 0, body);
-        if (adopt(incoming, body)) handshake = params;
+        const made = adopt(incoming, body);
+        if (made !== undefined) {
+          handshake = params;
+          changing = made.changing;
+        }
         await onMessage(body);
         return undefined;
       } catch (error) {

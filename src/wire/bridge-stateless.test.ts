@@ -233,6 +233,24 @@ describe('subscriptions', () => {
     expect(methods(one)).toEqual(['notifications/subscriptions/acknowledged', undefined]);
   });
 
+  test('[ERA-9] [REL-9] after a restart it hears of every list that is promised again, and of no other', async () => {
+    const port = Number(door.url.port);
+    const reopen = async (): Promise<void> => {
+      await door.close();
+      door = await openTestDoor({}, {}, port);
+      door.dispatch.has = { prompts: true, resources: false, completions: false };
+    };
+    await reopen();
+    const one = bridge();
+    const wishes = { promptsListChanged: true, resourcesListChanged: true };
+    one.say(statelessBody(id, 'subscriptions/listen', { notifications: wishes }));
+    await expect.poll(() => methods(one)).toEqual(['notifications/subscriptions/acknowledged']);
+    await reopen();
+    await expect
+      .poll(() => methods(one), { timeout: 10_000 })
+      .toEqual(['notifications/subscriptions/acknowledged', 'notifications/prompts/list_changed']);
+  });
+
   test('[ERA-9] [DOOR-2] where the agent is gone it ends with what is wrong', async () => {
     const one = await subscribed();
     door.agents.known.delete('token-kimi');

@@ -1,9 +1,9 @@
 // A subscription of 2026-07-28 as the bridge keeps it: it outlives the daemon. When its stream ends it is made again, and the client is
-// told that the tools may have changed meanwhile; what the client sees is one subscription, acknowledged once.
+// told that its lists may have changed meanwhile; what the client sees is one subscription, acknowledged once.
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { handOver, isEventStream } from './bridge-http.ts';
-import { messageIn } from './bridge-target.ts';
+import { changingLists, messageIn } from './bridge-target.ts';
 import { encodeNotification, isObject, type RequestId } from './jsonrpc.ts';
 import { metaKey } from './request-envelope.ts';
 
@@ -38,9 +38,10 @@ export async function keepSubscribed(deps: {
           return;
         }
         const { notifications } = isObject(message['params']) ? message['params'] : {};
-        stood = isObject(notifications) && Object.keys(notifications).length > 0;
+        const promised = isObject(notifications) ? notifications : {};
+        stood = Object.keys(promised).length > 0;
         if (!acknowledged) await onMessage(text);
-        else if (stood) await onMessage(toolsChanged(id));
+        else for (const list of changingLists) if (promised[`${list}ListChanged`] === true) await onMessage(listChanged(id, list));
         acknowledged = true;
       });
     } catch {
@@ -72,7 +73,7 @@ export async function keepSubscribed(deps: {
   return undefined;
 }
 
-function toolsChanged(subscription: RequestId): string {
+function listChanged(subscription: RequestId, list: (typeof changingLists)[number]): string {
   const params = JSON.stringify({ _meta: { [metaKey.subscriptionId]: subscription } });
-  return encodeNotification('notifications/tools/list_changed', params);
+  return encodeNotification(`notifications/${list}/list_changed`, params);
 }

@@ -38,14 +38,23 @@ export async function textOf(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** Lists that may change, as capabilities and notices spell them. */
+export const changingLists = ['tools', 'prompts', 'resources'] as const;
+
+export interface Handshake {
+  readonly id: string;
+  readonly version: string;
+  /** Of which lists the client was told that it would hear when they change. */
+  readonly changing: readonly (typeof changingLists)[number][];
+}
+
 /** The session an answer to initialize gives, if it gives one. */
-export function handshakeIn(
-  { headers }: IncomingMessage,
-  body: string,
-): { readonly id: string; readonly version: string } | undefined {
+export function handshakeIn({ headers }: IncomingMessage, body: string): Handshake | undefined {
   const id = headers['mcp-session-id'];
-  const version = objectIn(messageIn(body)?.['result'])?.['protocolVersion'];
-  return typeof id === 'string' && typeof version === 'string' ? { id, version } : undefined;
+  const { protocolVersion: version, capabilities } = objectIn(messageIn(body)?.['result']) ?? {};
+  if (typeof id !== 'string' || typeof version !== 'string') return undefined;
+  const declared = objectIn(capabilities);
+  return { id, version, changing: changingLists.filter((list) => objectIn(declared?.[list])?.['listChanged'] === true) };
 }
 
 function parsed(text: string): unknown {

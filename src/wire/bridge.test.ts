@@ -219,6 +219,20 @@ describe('what goes wrong', () => {
       .toBeGreaterThan(1);
   });
 
+  test('[REL-9] after a restart the client hears of the lists it was told of, and of no other', async () => {
+    door.dispatch.has = { prompts: true, resources: false, completions: true };
+    const one = await connected();
+    const port = Number(door.url.port);
+    await door.close();
+    door = await openTestDoor({}, {}, port);
+    one.say(rpc(1, 'ping'));
+    await one.answerTo(1);
+    expect(one.heard.map(({ method }) => method).filter((method) => method?.endsWith('list_changed'))).toEqual([
+      'notifications/tools/list_changed',
+      'notifications/prompts/list_changed',
+    ]);
+  });
+
   test('a session the daemon ended is replaced without the client noticing', async () => {
     const one = await connected();
     door.agents.ended('kimi');
