@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { createCleanup } from '../../src/app/cleanup.ts';
 import { openSlices } from '../../src/app/slices.ts';
 import type { Settings } from '../../src/app/config.ts';
@@ -107,6 +107,9 @@ export async function openGatewayHouse(options: HouseOptions): Promise<GatewayHo
   }
 
   async function records(event?: AuditEvent): Promise<AuditRecord[]> {
+    // The records of a turn are on the disk when it ends.
+    await setImmediate();
+    await setImmediate();
     const found: AuditRecord[] = [];
     for await (const step of scanLog(files, join(home, 'audit'))) {
       if (step.kind !== 'records') throw new Error(`${step.kind} at ${step.index}`);
