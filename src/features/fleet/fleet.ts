@@ -65,8 +65,8 @@ export interface UpstreamErrand extends Pick<UpstreamCall, 'session' | 'client' 
 }
 
 export type UpstreamAnswer =
-  /** JSON text of the result, one validated slice of the upstream's bytes. */
-  | { readonly kind: 'result'; readonly json: string; readonly isError: boolean }
+  /** JSON text of the result, one validated slice of the upstream's bytes, and the same parsed. */
+  | { readonly kind: 'result'; readonly json: string; readonly value: JsonObject; readonly isError: boolean }
   /** JSON text of the JSON-RPC error object the upstream answered with. */
   | { readonly kind: 'error'; readonly json: string; readonly code: number };
 
@@ -244,7 +244,7 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
         verify,
       });
       if (reply.kind === 'error') return reply;
-      return { kind: 'result', json: reply.json, isError: reply.value['isError'] === true };
+      return { ...reply, isError: reply.value['isError'] === true };
     },
     async relay({ upstream, params, name, beforeSend, ...errand }) {
       const { member, accepted } = memberOf(upstream);
@@ -255,7 +255,7 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
         ...(name === undefined ? {} : { subject: { name, args: undefined, definition: '' } }),
         ...(beforeSend === undefined ? {} : { verify: beforeSend }),
       });
-      return reply.kind === 'error' ? reply : { kind: 'result', json: reply.json, isError: false };
+      return reply.kind === 'error' ? reply : { ...reply, isError: false };
     },
     offers,
     declares(upstream, capability) {

@@ -103,7 +103,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
   ): Promise<RelayAnswer> {
     const intent = await recordIntent(caller, errand, admission);
     const startedAt = clock.monotonic();
-    const mask = (json: string): string => results.redact(json, admission.redact).json;
+    const mask = (json: string, value?: JsonObject): string => results.redact(json, admission.redact, value).json;
     try {
       const answer = await errand.send({
         onProgress: masked(onProgress, admission, mask),
@@ -112,7 +112,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
           assertStillAdmitted(policy, caller.agent, errand.subject, errand.args, admission);
         },
       });
-      const json = mask(answer.json);
+      const json = answer.kind === 'result' ? mask(answer.json, answer.value) : mask(answer.json);
       intent.close(outcomeOf(answer), { chars: json.length, ms: Math.round(clock.monotonic() - startedAt) }, { answer: json });
       return answer.kind === 'result' ? { kind: 'upstream', result: json } : { kind: 'upstream_error', error: json };
     } catch (thrown) {

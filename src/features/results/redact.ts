@@ -69,12 +69,13 @@ export interface Redacted {
 
 /**
  * Masks every finding of `categories` in the JSON text of a result, an error object or a notice as `[REDACTED:<category>]`. A text
- * that says a key twice goes on as it was understood: of the two values only the last was looked at.
+ * that says a key twice goes on as it was understood: of the two values only the last was looked at. `parsed` is the text as a value, where
+ * that was done already.
  */
-export function redactJson(json: string, categories: readonly RedactCategory[]): Redacted {
+export function redactJson(json: string, categories: readonly RedactCategory[], parsed?: Json): Redacted {
   if (categories.length === 0) return { json, counts: {} };
   const counts: Counts = {};
-  const value = JSON.parse(json) as Json;
+  const value = parsed ?? (JSON.parse(json) as Json);
   const masked = redactValue(value, categories, counts, 0);
   const unchanged = total(counts) === 0 && !hasDuplicateKeys(json);
   return unchanged ? { json, counts } : { json: JSON.stringify(masked), counts };
