@@ -2,7 +2,9 @@
 // environment is handed in.
 import type { UpstreamSpec } from './model.ts';
 
-const allowed = new Set(['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ', 'USER', 'LOGNAME', 'SHELL']);
+/** Where certificates to trust lie: without them a child behind an inspecting proxy hangs in its first download. */
+const trust = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
+const allowed = new Set(['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ', 'USER', 'LOGNAME', 'SHELL', ...trust]);
 const secretLooking = /TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIAL/i;
 /** Never handed on, named or not: they steer or unlock the gateway itself. */
 const ours = /^(?:SALLYPORT|SCOPEGATE)_/;
