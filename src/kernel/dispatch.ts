@@ -1,5 +1,6 @@
 // What faces may ask of the gateway. The one implementation is features/gateway/call.ts.
 import type { AgentCaller, Caller, Proof } from './caller.ts';
+import type { ClientHost } from './client-host.ts';
 import type { JsonObject } from './json.ts';
 import type { Operation } from './operation.ts';
 import type { Unsubscribe } from './ports.ts';
@@ -21,7 +22,22 @@ export interface Offering {
   readonly prompts: boolean;
   readonly resources: boolean;
   readonly completions: boolean;
+  /** Some upstream of it logs to its clients. */
+  readonly logging: boolean;
+  /** Some upstream of it tells when a resource is updated. */
+  readonly subscriptions: boolean;
+  /** Of the one upstream at its own endpoint: what it said of itself, which is then said in its stead. */
+  readonly upstream?: {
+    readonly serverInfo: JsonObject;
+    readonly instructions: string | undefined;
+    /** As it declared them. */
+    readonly capabilities: JsonObject;
+  };
 }
+
+/** Levels of log messages (RFC 5424), the least severe first. */
+export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 /** A progress notice as the upstream sent it, `progressToken` taken out. */
 export type ProgressListener = (note: JsonObject) => void;
@@ -47,18 +63,31 @@ export interface ToolCall {
   readonly onProgress: ProgressListener | undefined;
   /** Present when the request itself carried it, as those of 2026-07-28 do. */
   readonly client?: ClientFacts;
+  /** Whom an upstream may ask back and tell things about this call; absent where nobody could answer. */
+  readonly host?: ClientHost;
 }
 
 /** What a request other than a tool call is about: a prompt in the endpoint's own naming, or a resource or template by its URI. */
 export type RelayTarget =
   | { readonly kind: 'prompt'; readonly name: string }
   | { readonly kind: 'resource'; readonly uri: string }
-  | { readonly kind: 'template'; readonly uri: string };
+  | { readonly kind: 'template'; readonly uri: string }
+  /** A method of the one upstream at its own endpoint that this gateway does not know (`<upstream>:method:<name>`). */
+  | { readonly kind: 'method'; readonly name: string };
 
 /** A request that an upstream answers and that is no tool call. */
 export interface RelayRequest extends Omit<ToolCall, 'name'> {
-  readonly method: 'prompts/get' | 'resources/read' | 'completion/complete';
+  /** One of the methods of prompts, resources and completion; for a target of kind `method` its name. */
+  readonly method: string;
   readonly target: RelayTarget;
+}
+
+/** A wish to be told when a resource changes. */
+export interface ResourceFollowing {
+  readonly scope: ToolScope;
+  readonly uri: string;
+  readonly host: ClientHost;
+  readonly signal: AbortSignal;
 }
 
 export type RelayAnswer = Exclude<ToolAnswer, { kind: 'operation' }>;
@@ -101,6 +130,16 @@ export interface Dispatch {
   offering(caller: AgentCaller, scope: ToolScope): Offering;
   /** Throws AppError for everything refused. */
   relay(caller: AgentCaller, request: RelayRequest): Promise<RelayAnswer>;
+  /**
+   * The host is told with `notifications/resources/updated` when the resource changes, until `unfollow`, the end of the session, or a
+   * policy that no longer lets the agent read it. Decided and recorded like a read. Throws AppError for everything refused.
+   */
+  follow(caller: AgentCaller, request: ResourceFollowing): Promise<void>;
+  unfollow(caller: AgentCaller, request: Pick<ResourceFollowing, 'scope' | 'uri' | 'host'>): void;
+  /** The least severe log messages this session wants from now on; `undefined` none. */
+  setLogLevel(caller: AgentCaller, level: LogLevel | undefined): void;
+  /** The client says that its roots changed: upstreams that were shown roots of it are told. */
+  rootsChanged(caller: AgentCaller): void;
   /** Every operation, for faces to derive routes, commands and pages from. */
   readonly operations: readonly Operation[];
   /** Runs an operation for a caller of the local socket or human door; with a proof where its access is `operator`. */

@@ -1,4 +1,5 @@
 // The outside world as the features see it. Implementations live in platform/, one file per port; fakes in test/support/.
+import type { ClientHost } from './client-host.ts';
 import type { JsonObject } from './json.ts';
 
 export type Unsubscribe = () => void;
@@ -132,6 +133,12 @@ export interface UpstreamRequestOptions {
   readonly subject?: UpstreamSubject;
   /** Absent: a caller of a 2025 revision, or the gateway itself. */
   readonly client?: UpstreamClient;
+  /**
+   * Whom this request may be asked back about. A request or log message of the upstream reaches the host of the call it came with
+   * (the stream of its POST); where that cannot be told, the one host that all calls in flight share; else the host of the opening;
+   * otherwise nobody, and the upstream is refused (DESIGN §5, Upstream sharing).
+   */
+  readonly host?: ClientHost;
 }
 
 /** How a connection ended. `lost`: the upstream forgot the session, in its own words or ours; nobody failed. */
@@ -150,12 +157,26 @@ export interface UpstreamConnection {
   readonly protocolVersion: string;
   readonly capabilities: JsonObject;
   readonly serverInfo: JsonObject;
+  /** What the upstream wants models to know of it, as it said at the handshake. */
+  readonly instructions?: string;
   /**
    * `params` is JSON text of an object, without a progress token. Rejects with `fleet.exited` when the connection ends first, with
    * `fleet.session_lost` when the upstream no longer knows the session and so did nothing.
    */
   request(method: string, params: string | undefined, options: UpstreamRequestOptions): Promise<UpstreamReply>;
-  onNotification(listener: (method: string, params: JsonObject | undefined) => void): void;
+  /**
+   * Notices about the connection as a whole: changed lists, updated resources, status of tasks. Everything else goes to a host.
+   * `text` is the JSON text of the params.
+   */
+  onNotification(listener: (method: string, params: JsonObject | undefined, text: string | undefined) => void): void;
+  /**
+   * Asks for `notifications/resources/updated` about a resource, in whatever way the revision has for that, or no longer for it.
+   * Resolves when the upstream agreed or refused; idempotent.
+   */
+  subscribe(uri: string, options: UpstreamRequestOptions): Promise<UpstreamReply>;
+  unsubscribe(uri: string, options: UpstreamRequestOptions): Promise<UpstreamReply>;
+  /** A notification to the upstream; nothing where its revision has none, or nobody reads any more. */
+  notify(method: string, params?: JsonObject): void;
   /** Resolves once, when the connection is of no further use. */
   readonly closed: Promise<UpstreamEnd>;
   close(graceMs: number): Promise<void>;
@@ -164,6 +185,8 @@ export interface UpstreamConnection {
 export interface UpstreamOpening {
   readonly startTimeoutMs: number;
   readonly signal: AbortSignal;
+  /** The one client this connection is for: its capabilities and info are what the upstream is told. Absent: the gateway's own, which declares none. */
+  readonly host?: ClientHost;
 }
 
 export interface UpstreamConnector {

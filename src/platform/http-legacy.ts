@@ -14,7 +14,7 @@ import { handshakeMs, type HttpDeps, type HttpOpening } from './http-dialect.ts'
 /** Rejects with `fleet.protocol` when there is no such stream, and as `initialize` does. */
 export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Promise<UpstreamConnection> {
   const { client, route, clock, maxBytes } = deps;
-  const listeners: ((method: string, params: JsonObject | undefined) => void)[] = [];
+  const listeners: ((method: string, params: JsonObject | undefined, text: string | undefined) => void)[] = [];
   const { promise: closed, resolve: end } = Promise.withResolvers<UpstreamEnd>();
   const { promise: endpoint, resolve: found, reject: missing } = Promise.withResolvers<Route>();
   const headers = ['accept', 'application/json', 'content-type', 'application/json', ...deps.headers];
@@ -26,7 +26,7 @@ export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Prom
     send(line, id) {
       if (target !== undefined) posts.send({ route: target, headers, line, id, repeatable: false });
     },
-    onNotification: (method, params) => listeners.forEach((listener) => listener(method, params)),
+    onNotification: (...notice) => listeners.forEach((listener) => listener(...notice)),
     onBroken: (error) => finish(error, error.message),
   });
   const posts = createPosts({
@@ -94,10 +94,15 @@ export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Prom
     const timeoutMs = Math.max(1, opening.timeoutMs - (clock.monotonic() - startedAt));
     const handshake = await initialize(peer, deps.info, { signal, timeoutMs });
     await posts.told(handshakeMs);
+    const request: UpstreamConnection['request'] = (method, params, options) =>
+      gone === undefined ? peer.request(method, params, options) : Promise.reject(gone);
     return {
       ...handshake,
       perSession: true,
-      request: (method, params, options) => (gone === undefined ? peer.request(method, params, options) : Promise.reject(gone)),
+      request,
+      subscribe: (uri, options) => request('resources/subscribe', JSON.stringify({ uri }), options),
+      unsubscribe: (uri, options) => request('resources/unsubscribe', JSON.stringify({ uri }), options),
+      notify: (method, params) => peer.notify(method, params),
       onNotification: (listener) => void listeners.push(listener),
       closed,
       close,

@@ -23,7 +23,7 @@ const goodbyeMs = 2_000;
 export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Promise<UpstreamConnection> {
   const { client, route, clock, maxBytes } = deps;
   const base = ['accept', 'application/json, text/event-stream', 'content-type', 'application/json', ...deps.headers];
-  const listeners: ((method: string, params: JsonObject | undefined) => void)[] = [];
+  const listeners: ((method: string, params: JsonObject | undefined, text: string | undefined) => void)[] = [];
   const asking = new Set<number>();
   const { promise: closed, resolve: end } = Promise.withResolvers<UpstreamEnd>();
   let headers = base;
@@ -42,7 +42,7 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
       if (id !== undefined && sending?.quiet === true) asking.add(id);
       posts.send({ route, headers, line, id, repeatable: sending?.repeatable ?? false });
     },
-    onNotification: (method, params) => listeners.forEach((listener) => listener(method, params)),
+    onNotification: (...notice) => listeners.forEach((listener) => listener(...notice)),
     onBroken: (error) => lose(error.message),
   });
   const receive = (text: string): void => peer.receive(text);
@@ -207,7 +207,17 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
       });
     }
     const perSession = sessionId !== undefined;
-    return { ...handshake, perSession, request, onNotification: (listener) => void listeners.push(listener), closed, close };
+    return {
+      ...handshake,
+      perSession,
+      request,
+      subscribe: (uri, options) => request('resources/subscribe', JSON.stringify({ uri }), options),
+      unsubscribe: (uri, options) => request('resources/unsubscribe', JSON.stringify({ uri }), options),
+      notify: (method, params) => peer.notify(method, params),
+      onNotification: (listener) => void listeners.push(listener),
+      closed,
+      close,
+    };
   } catch (error) {
     await close(goodbyeMs);
     throw error;

@@ -17,13 +17,19 @@ const followed = JSON.stringify({
   notifications: { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
 });
 
+const noSubscriptions: UpstreamReply = {
+  kind: 'error',
+  code: -32601,
+  json: '{"code":-32601,"message":"Updates of single resources are not followed over this revision yet."}',
+};
+
 /** `undefined` when the upstream answers, but not as one of this revision. Rejects with what else went wrong. */
 export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): Promise<UpstreamConnection | undefined> {
   const { client, route, clock, maxBytes } = deps;
   const writer = createModernWriter(deps.info);
   const kinds = ['accept', 'application/json, text/event-stream', 'content-type', 'application/json'];
   const base = [...kinds, 'mcp-protocol-version', modernVersion, ...deps.headers];
-  const listeners: ((method: string, params: JsonObject | undefined) => void)[] = [];
+  const listeners: ((method: string, params: JsonObject | undefined, text: string | undefined) => void)[] = [];
   const { promise: closed, resolve: end } = Promise.withResolvers<UpstreamEnd>();
   let notices: Notices | undefined;
   let sending: { id: number | undefined; readonly headers: readonly string[]; readonly repeatable: boolean } | undefined;
@@ -36,7 +42,7 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
       sending.id = id;
       posts.send({ route, line, id, headers: sending.headers, repeatable: sending.repeatable });
     },
-    onNotification: (method, params) => listeners.forEach((listener) => listener(method, params)),
+    onNotification: (...notice) => listeners.forEach((listener) => listener(...notice)),
     onBroken: fail,
   });
   const posts = createPosts({
@@ -112,6 +118,9 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
       ...discovery,
       perSession: false,
       request: ask,
+      subscribe: () => Promise.resolve(noSubscriptions),
+      unsubscribe: () => Promise.resolve(noSubscriptions),
+      notify: () => undefined,
       onNotification: (listener) => void listeners.push(listener),
       closed,
       close,

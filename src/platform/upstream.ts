@@ -38,7 +38,7 @@ export function createUpstreamConnector({ spawner, clock, log, client }: Upstrea
   };
 }
 
-type NotificationListener = (method: string, params: JsonObject | undefined) => void;
+type NotificationListener = (method: string, params: JsonObject | undefined, text: string | undefined) => void;
 
 interface Link {
   readonly peer: Peer;
@@ -57,7 +57,7 @@ function connect(child: Child, clock: Clock, log: Log): Link {
   const peer = createPeer({
     clock,
     send: (line) => void child.writeLine(line),
-    onNotification: (method, params) => listeners.forEach((listener) => listener(method, params)),
+    onNotification: (...notice) => listeners.forEach((listener) => listener(...notice)),
     onBroken: broken,
   });
   child.onStderr((text) => stderr.push(text));
@@ -73,9 +73,12 @@ function connect(child: Child, clock: Clock, log: Log): Link {
 function sessionOf(
   { peer, closed, listeners }: Link,
   child: Child,
-): Pick<UpstreamConnection, 'request' | 'onNotification' | 'closed' | 'close'> {
+): Omit<UpstreamConnection, 'pid' | 'protocolVersion' | 'capabilities' | 'serverInfo'> {
   return {
     request: (method, params, options) => peer.request(method, params, options),
+    subscribe: (uri, options) => peer.request('resources/subscribe', JSON.stringify({ uri }), options),
+    unsubscribe: (uri, options) => peer.request('resources/unsubscribe', JSON.stringify({ uri }), options),
+    notify: (method, params) => peer.notify(method, params),
     onNotification: (listener) => void listeners.push(listener),
     closed,
     async close(graceMs) {

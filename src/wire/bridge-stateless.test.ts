@@ -238,7 +238,7 @@ describe('subscriptions', () => {
     const reopen = async (): Promise<void> => {
       await door.close();
       door = await openTestDoor({}, {}, port);
-      door.dispatch.has = { prompts: true, resources: false, completions: false };
+      door.dispatch.has = { prompts: true, resources: false, completions: false, logging: false, subscriptions: false };
     };
     await reopen();
     const one = bridge();

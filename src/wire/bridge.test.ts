@@ -220,7 +220,7 @@ describe('what goes wrong', () => {
   });
 
   test('[REL-9] after a restart the client hears of the lists it was told of, and of no other', async () => {
-    door.dispatch.has = { prompts: true, resources: false, completions: true };
+    door.dispatch.has = { prompts: true, resources: false, completions: true, logging: false, subscriptions: false };
     const one = await connected();
     const port = Number(door.url.port);
     await door.close();

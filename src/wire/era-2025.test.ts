@@ -73,7 +73,7 @@ describe('tools/call', () => {
   });
 });
 
-const nothing = { prompts: false, resources: false, completions: false };
+const nothing = { prompts: false, resources: false, completions: false, logging: false, subscriptions: false };
 
 test('results and notices have the shapes of schema 2025-11-25', () => {
   const { results, notifications } = era2025;

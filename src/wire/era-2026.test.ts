@@ -7,7 +7,7 @@ import { createEra2026 } from './era-2026.ts';
 
 const facts = { serverInfo: { name: 'sallyport', version: '1' }, instructions: 'Ask first.' };
 const era = createEra2026(facts, ['2025-11-25', '2025-06-18']);
-const nothing = { prompts: false, resources: false, completions: false };
+const nothing = { prompts: false, resources: false, completions: false, logging: false, subscriptions: false };
 const meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': { sampling: {} },

@@ -10,7 +10,13 @@ export type Frame =
   | { readonly kind: 'broken'; readonly id: Json; readonly reason: string }
   /** `id` is the JSON text of the id, to be sent back as it came. */
   | { readonly kind: 'request'; readonly id: string; readonly method: string }
-  | { readonly kind: 'notification'; readonly method: string; readonly params: JsonObject | undefined };
+  /** `text` is the JSON text of the params, to travel on as it came. */
+  | {
+      readonly kind: 'notification';
+      readonly method: string;
+      readonly params: JsonObject | undefined;
+      readonly text: string | undefined;
+    };
 
 interface Slice {
   readonly json: string;
@@ -82,8 +88,10 @@ function classify(envelope: Envelope): Frame | undefined {
   const method = envelope.get('method')?.value;
   if (typeof method === 'string') {
     if (id !== undefined) return { kind: 'request', id: id.json, method };
-    const params = envelope.get('params')?.value;
-    return { kind: 'notification', method, params: isObject(params) ? params : undefined };
+    const params = envelope.get('params');
+    if (params === undefined || !isObject(params.value))
+      return { kind: 'notification', method, params: undefined, text: undefined };
+    return { kind: 'notification', method, params: params.value, text: params.json };
   }
   if (method !== undefined || id === undefined) return undefined;
   const result = envelope.get('result');

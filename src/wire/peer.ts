@@ -15,7 +15,7 @@ export interface PeerOptions {
   /** Queues one line; throws when the channel is closed or too far behind. `id` is that of a request which waits for its answer. */
   readonly send: (line: string, id?: number) => void;
   readonly clock: Clock;
-  readonly onNotification: (method: string, params: JsonObject | undefined) => void;
+  readonly onNotification: (method: string, params: JsonObject | undefined, text: string | undefined) => void;
   /** The other side broke the protocol for good; the owner ends the channel. Called once. */
   readonly onBroken: (error: AppError) => void;
 }
@@ -152,7 +152,7 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
   }
 
   function handle(frame: Frame): void {
-    if (frame.kind === 'notification') return receiveNotification(frame.method, frame.params);
+    if (frame.kind === 'notification') return receiveNotification(frame);
     if (frame.kind === 'request') return answer(frame.id, frame.method);
     const entry = typeof frame.id === 'number' ? take(frame.id) : undefined;
     if (entry === undefined) counts.late += 1;
@@ -161,8 +161,8 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
     else entry.reject(protocolError(`The upstream answered ${entry.method} against JSON-RPC: ${frame.reason}.`));
   }
 
-  function receiveNotification(method: string, params: JsonObject | undefined): void {
-    if (method !== 'notifications/progress') return onNotification(method, params);
+  function receiveNotification({ method, params, text }: Extract<Frame, { kind: 'notification' }>): void {
+    if (method !== 'notifications/progress') return onNotification(method, params, text);
     const { progressToken, ...note } = params ?? {};
     const listener = typeof progressToken === 'number' ? pending.get(progressToken)?.onProgress : undefined;
     if (listener === undefined) {

@@ -62,7 +62,7 @@ export function createFakeDispatch(): FakeDispatch {
     relayed: [],
     relays: () => Promise.resolve({ kind: 'upstream', result: '{}' }),
     offered: {},
-    has: { prompts: false, resources: false, completions: false },
+    has: { prompts: false, resources: false, completions: false, logging: false, subscriptions: false },
     refusals: [],
     cancelled: [],
     ended: [],
@@ -81,6 +81,10 @@ export function createFakeDispatch(): FakeDispatch {
     prepare: () => Promise.reject(new AppError('denied', 'gateway.not_reachable', 'not at this door')),
     list: (_caller, _scope, list) => fake.offered[list] ?? [],
     offering: () => fake.has,
+    follow: () => Promise.resolve(),
+    unfollow: () => undefined,
+    setLogLevel: () => undefined,
+    rootsChanged: () => undefined,
     relay(caller, request) {
       fake.relayed.push({ caller, request });
       return fake.relays(request);

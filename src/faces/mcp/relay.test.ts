@@ -117,7 +117,7 @@ test.each([
 });
 
 test('[REL-9] a session is told what there is, and hears of exactly those lists', async () => {
-  door.dispatch.has = { prompts: true, resources: false, completions: true };
+  door.dispatch.has = { prompts: true, resources: false, completions: true, logging: false, subscriptions: false };
   const session = await openSession(door);
   const { reply } = await statelessAsk(door, 'server/discover');
   expect(reply.result?.['capabilities']).toEqual({ tools: { listChanged: true }, prompts: { listChanged: true }, completions: {} });
@@ -128,7 +128,7 @@ test('[REL-9] a session is told what there is, and hears of exactly those lists'
 });
 
 test('[REL-9] a subscription is promised the lists that there are, and gets no other', async () => {
-  door.dispatch.has = { prompts: false, resources: true, completions: false };
+  door.dispatch.has = { prompts: false, resources: true, completions: false, logging: false, subscriptions: false };
   const wishes = { promptsListChanged: true, resourcesListChanged: true };
   const stream = await statelessStream(door, 'subscriptions/listen', { notifications: wishes }, { id: 9 });
   await expect.poll(() => stream.messages.length).toBe(1);

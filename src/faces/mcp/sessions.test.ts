@@ -33,7 +33,7 @@ function make(limits: Partial<SessionLimits> = {}): {
   return { sessions, ended, clock };
 }
 
-const nothing = () => ({ prompts: false, resources: false, completions: false });
+const nothing = () => ({ prompts: false, resources: false, completions: false, logging: false, subscriptions: false });
 
 function opened(sessions: Sessions, agent = 'kimi'): Session {
   const session = sessions.open(agent, all, era2025, nothing);

@@ -26,6 +26,9 @@ function harness(capacity = 64) {
         capabilities: {},
         serverInfo: { n: opened.length },
         request: () => Promise.reject(new Error('not here')),
+        subscribe: () => Promise.resolve({ kind: 'result', json: '{}', value: {} }),
+        unsubscribe: () => Promise.resolve({ kind: 'result', json: '{}', value: {} }),
+        notify: () => undefined,
         onNotification: () => undefined,
         closed,
         close() {

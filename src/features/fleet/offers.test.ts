@@ -10,14 +10,17 @@ type Answers = Record<string, string | number>;
 
 /** A text is the result of the method, a number the code of its error. */
 function connectionOf(answers: Answers): UpstreamConnection & { notice(method: string): void } {
-  const listeners: ((method: string, params: undefined) => void)[] = [];
+  const listeners: ((method: string, params: undefined, text: undefined) => void)[] = [];
   return {
     protocolVersion: '2025-11-25',
     capabilities: { prompts: {}, resources: {} },
     serverInfo: {},
     request: (method) => Promise.resolve(replyOf(answers[method] ?? -32601)),
+    subscribe: () => Promise.resolve({ kind: 'result', json: '{}', value: {} }),
+    unsubscribe: () => Promise.resolve({ kind: 'result', json: '{}', value: {} }),
+    notify: () => undefined,
     onNotification: (listener) => void listeners.push(listener),
-    notice: (method) => listeners.forEach((listener) => listener(method, undefined)),
+    notice: (method) => listeners.forEach((listener) => listener(method, undefined, undefined)),
     closed: new Promise(() => undefined),
     close: () => Promise.resolve(),
   };

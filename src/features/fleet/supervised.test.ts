@@ -32,7 +32,10 @@ function fakeUpstream() {
       capabilities: {},
       serverInfo: {},
       request: (method) => script.request(method),
-      onNotification: (listener) => void listeners.push((method) => listener(method, undefined)),
+      subscribe: () => Promise.resolve({ kind: 'result', json: '{}', value: {} }),
+      unsubscribe: () => Promise.resolve({ kind: 'result', json: '{}', value: {} }),
+      notify: () => undefined,
+      onNotification: (listener) => void listeners.push((method) => listener(method, undefined, undefined)),
       closed: new Promise((resolve) => {
         exit = resolve;
       }),

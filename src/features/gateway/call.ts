@@ -64,7 +64,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     } catch (thrown) {
       throw noted(
         caller,
-        { method: request.method, target: request.target.kind === 'prompt' ? request.target.name : request.target.uri },
+        { method: request.method, target: 'uri' in request.target ? request.target.uri : request.target.name },
         asAppError(thrown),
       );
     }
@@ -174,6 +174,10 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     tools: (caller, scope) => listing.tools(caller, scope),
     list: (caller, scope, list) => offers.list(caller, scope, list),
     offering: (caller, scope) => offers.offering(caller, scope),
+    follow: () => Promise.reject(new AppError('invalid', 'gateway.unknown_resource', 'Resource updates are not followed yet.')),
+    unfollow: () => undefined,
+    setLogLevel: () => undefined,
+    rootsChanged: () => undefined,
     operations: deps.operations,
     operate: (caller: Caller, name, input, signal) => own.operate(caller, name, input, signal),
     prepare: (caller, name, input, signal) => own.prepare(caller, name, input, signal),

@@ -20,6 +20,8 @@ interface ErrandDeps {
 /** Throws `gateway.bad_uri`, `gateway.unknown_prompt`, `gateway.unknown_resource`, or `policy.denied` for what a deny covers. */
 export function errandOf({ fleet, policy, offers }: ErrandDeps, caller: AgentCaller, request: RelayRequest): Errand {
   const { method, target, scope, rest, args, session, client, signal } = { ...request, session: caller.session };
+  if (target.kind === 'method')
+    throw new AppError('invalid', 'gateway.unknown_method', `There is no method '${target.name}' here.`);
   assertPlain(target);
   const found = offers.target(caller, scope, target);
   if (found === undefined) throw unknown(target);
@@ -70,7 +72,7 @@ function askedOf({ argument, context }: JsonObject): JsonObject {
 
 /** Before anything is decided: a URI with two spellings could be decided in one and read in the other. */
 function assertPlain(target: RelayTarget): void {
-  if (target.kind === 'prompt') return;
+  if (!('uri' in target)) return;
   const fault = uriFault(target.uri.replaceAll(/[{}]/g, ''));
   if (fault !== undefined) throw badUri(`The URI ${fault}.`);
   if (target.kind === 'resource' && target.uri.includes('*')) throw badUri("The URI holds a '*', which would be a pattern.");
@@ -83,7 +85,7 @@ function badUri(why: string): AppError {
 }
 
 function unknown(target: RelayTarget): AppError {
-  if (target.kind === 'prompt') return new AppError('invalid', 'gateway.unknown_prompt', `Unknown prompt '${target.name}'`);
+  if (!('uri' in target)) return new AppError('invalid', 'gateway.unknown_prompt', `Unknown prompt '${target.name}'`);
   return new AppError('invalid', 'gateway.unknown_resource', 'Resource not found', { data: { uri: target.uri } });
 }
 

@@ -23,7 +23,12 @@ export interface OfferListing {
   target(caller: AgentCaller, scope: ToolScope, target: RelayTarget): OfferTarget | undefined;
 }
 
-const actions: Readonly<Record<RelayTarget['kind'], 'prompt' | 'read'>> = { prompt: 'prompt', resource: 'read', template: 'read' };
+const actions: Readonly<Record<RelayTarget['kind'], 'prompt' | 'read' | 'method'>> = {
+  prompt: 'prompt',
+  resource: 'read',
+  template: 'read',
+  method: 'method',
+};
 const kinds: Readonly<Record<OfferList, RelayTarget['kind']>> = {
   prompts: 'prompt',
   resources: 'resource',
@@ -80,7 +85,8 @@ export function createOfferListing({ fleet, policy }: { readonly fleet: Fleet; r
     };
     const prompts = has('prompts', 'prompt', ['prompts']);
     const resources = has('resources', 'read', ['resources', 'resourceTemplates']);
-    return { prompts, resources, completions: (prompts || resources) && fleet.declares(upstream, 'completions') };
+    const completions = (prompts || resources) && fleet.declares(upstream, 'completions');
+    return { prompts, resources, completions, logging: false, subscriptions: false };
   }
 
   function promptTarget(agent: string, scope: ToolScope, name: string): Pick<OfferTarget, 'upstream' | 'key'> | undefined {
@@ -114,9 +120,12 @@ export function createOfferListing({ fleet, policy }: { readonly fleet: Fleet; r
         prompts: all.some(({ prompts }) => prompts),
         resources: all.some(({ resources }) => resources),
         completions: all.some(({ completions }) => completions),
+        logging: all.some(({ logging }) => logging),
+        subscriptions: all.some(({ subscriptions }) => subscriptions),
       };
     },
     target({ agent }, scope, target) {
+      if (target.kind === 'method') return undefined;
       if (target.kind === 'prompt') {
         const found = promptTarget(agent, scope, target.name);
         if (found === undefined || found.key === '') return undefined;

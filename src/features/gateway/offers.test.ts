@@ -211,8 +211,8 @@ test('[REL-8] an approval of a completion is none of the prompt with the same ar
 
 test('[REL-9] an endpoint offers what is behind it, and nothing of an upstream that a deny covers', async () => {
   const { caller } = await house.agent();
-  const everything = { prompts: true, resources: true, completions: true };
-  const nothing = { prompts: false, resources: false, completions: false };
+  const everything = { prompts: true, resources: true, completions: true, logging: false, subscriptions: false };
+  const nothing = { prompts: false, resources: false, completions: false, logging: false, subscriptions: false };
   expect(house.dispatch.offering(caller, all)).toEqual(everything);
   expect(house.dispatch.offering(caller, at('a'))).toEqual(everything);
   for (const scope of [at('plain'), at('hidden'), at('nobody'), { kind: 'toolset', toolset: 'gate' } as const])
