@@ -29,7 +29,7 @@ export const era2025: HandshakeEra = {
   versions,
   requests,
   notices,
-  codes: { refused: rpcCode.serverError, over: rpcCode.sessionNotFound, noResource: rpcCode.resourceNotFound },
+  codes: { refused: rpcCode.serverError, over: rpcCode.sessionNotFound, noResource: rpcCode.resourceNotFound, noMethodStatus: 200 },
   // Lifecycle, "Version Negotiation": an unknown version is answered with the latest one we speak.
   negotiate: (requested) => versions.find((version) => version === requested) ?? versions[0],
   results: {

@@ -183,6 +183,12 @@ describe('an error of an upstream', () => {
     ['{"c\\u006fde":-32042,"message":"go there"}', '{"c\\u006fde":-32603,"message":"go there"}', 200],
     ['{"code":-32002.0,"message":"m"}', '{"code":-32602,"message":"m"}', 200],
   ])('[ERA-11] %s', (error, sent, status) => {
-    expect(era.relayedError(error)).toEqual({ error: sent ?? error, status });
+    expect(era.relayedError(error, false)).toEqual({ error: sent ?? error, status });
+  });
+
+  test('[ERA-3] [ERA-11] a method that neither side knows is 404', () => {
+    const error = '{"code":-32601,"message":"m"}';
+    expect(era.relayedError(error, true)).toEqual({ error, status: 404 });
+    expect(era.relayedError('{"code":-32050,"message":"m"}', true)).toMatchObject({ status: 200 });
   });
 });

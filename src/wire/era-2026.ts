@@ -36,7 +36,12 @@ export function createEra2026({ serverInfo, instructions }: ServerFacts, session
     supported,
     requests,
     // -32000 to -32019 is not for new uses, and the rest of the range is the specification's ("Error Codes").
-    codes: { refused: rpcCode.internalError, over: rpcCode.internalError, noResource: rpcCode.invalidParams },
+    codes: {
+      refused: rpcCode.internalError,
+      over: rpcCode.internalError,
+      noResource: rpcCode.invalidParams,
+      noMethodStatus: 404,
+    },
     results: {
       discovered: (offering) =>
         `{${complete},"supportedVersions":${JSON.stringify(supported)},"capabilities":${JSON.stringify(capabilitiesOf(offering))},${
@@ -143,11 +148,17 @@ const renamed = new Map([
   [-32042, rpcCode.internalError],
 ]);
 
-/** Only a missing client capability is told by HTTP too: whatever else an upstream refuses is its answer to a request that arrived. */
-function relayedError(error: string): RelayedError {
+/**
+ * A missing client capability is told by HTTP too, and so is a method that neither we nor the upstream know: whatever else an upstream
+ * refuses is its answer to a request that arrived.
+ */
+function relayedError(error: string, vendor: boolean): RelayedError {
   const span = objectMembers(error)?.findLast(({ key }) => key === 'code');
   const code = span === undefined ? Number.NaN : Number(error.slice(span.start, span.end));
   const instead = renamed.get(code);
-  if (span === undefined || instead === undefined) return { error, status: code === rpcCode.missingCapability ? 400 : 200 };
+  if (span === undefined || instead === undefined) {
+    if (code === rpcCode.missingCapability) return { error, status: 400 };
+    return { error, status: vendor && code === rpcCode.methodNotFound ? 404 : 200 };
+  }
   return { error: `${error.slice(0, span.start)}${instead}${error.slice(span.end)}`, status: 200 };
 }

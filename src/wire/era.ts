@@ -58,8 +58,16 @@ export interface RelayedError {
 export interface Era {
   /** Newest first. */
   readonly versions: readonly string[];
-  /** JSON-RPC codes of refusals that no code of JSON-RPC names: `refused` did nothing, `over` was cut off in the middle. `noResource`: a URI names nothing. */
-  readonly codes: { readonly refused: number; readonly over: number; readonly noResource: number };
+  /**
+   * JSON-RPC codes of refusals that no code of JSON-RPC names: `refused` did nothing, `over` was cut off in the middle. `noResource`: a
+   * URI names nothing. `noMethodStatus` is the HTTP status that an unknown method has to come with.
+   */
+  readonly codes: {
+    readonly refused: number;
+    readonly over: number;
+    readonly noResource: number;
+    readonly noMethodStatus: number;
+  };
   /** Texts of JSON-RPC results. */
   readonly results: {
     /** `entries` are JSON texts and go in unchanged. */
@@ -71,8 +79,8 @@ export interface Era {
     /** The same of a resource that was read, which says for whom it may be kept and how long where the era wants that said. */
     relayedRead(result: string): string;
   };
-  /** `error` is the JSON text of an upstream's error object. */
-  relayedError(error: string): RelayedError;
+  /** `error` is the JSON text of an upstream's error object; `vendor`: the answer to a method that only the upstream knows. */
+  relayedError(error: string, vendor: boolean): RelayedError;
   /** Texts of whole notifications. */
   readonly notifications: {
     progress(token: RequestId, note: JsonObject): string;

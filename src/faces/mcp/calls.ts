@@ -52,19 +52,21 @@ export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: L
         slot.answer(why);
         return;
       }
-      const { era, caller, scope, calls } = home;
+      const { era, caller, scope, calls, host } = home;
       const { args, rest, progressToken, client } = request;
-      const call: CallInFlight = { id, abort: new AbortController(), slot };
+      const call: CallInFlight = { id, progressToken, abort: new AbortController(), slot };
       calls.set(key, call);
       inFlight += 1;
       const onProgress =
         progressToken === undefined
           ? undefined
           : (note: JsonObject): void => {
-              if (calls.get(key) === call) slot.notice(era.notifications.progress(progressToken, note));
+              if (calls.get(key) !== call || call.progressToken === undefined) return;
+              slot.notice(era.notifications.progress(call.progressToken, note));
             };
       const common = { scope, args, rest, signal: call.abort.signal, onProgress };
-      const asked = client === undefined ? common : { ...common, client };
+      const said = client === undefined ? common : { ...common, client };
+      const asked = host === undefined ? said : { ...said, host };
       const answered =
         request.kind === 'call_tool'
           ? dispatch.callTool(caller, { ...asked, name: request.name })
@@ -74,7 +76,7 @@ export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: L
           if (take(calls, key, call)) give(era, call, answer, request);
         },
         (thrown: unknown) => {
-          if (take(calls, key, call)) slot.answer(refused(era, id, request, thrown));
+          if (take(calls, key, call)) refuse(era, call, request, thrown);
         },
       );
     },
@@ -94,14 +96,16 @@ export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: L
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve))),
   };
 
-  function refused(era: Era, id: RequestId, request: CallRequest, thrown: unknown): string {
+  function refuse(era: Era, { id, slot }: CallInFlight, request: CallRequest, thrown: unknown): void {
     const error = asAppError(thrown);
     if (error.kind === 'internal') {
       const what = request.kind === 'call_tool' ? { tool: request.name.slice(0, 128) } : { method: request.method };
       log.error('a call failed unexpectedly', { ...what, code: error.code, error: error.message });
     }
-    if (request.kind === 'relay') return relayFailure(era, id, error);
-    return encodeResult(id, toolText(era, drawFailure(error, request.name)));
+    if (request.kind === 'call_tool') slot.answer(encodeResult(id, toolText(era, drawFailure(error, request.name))));
+    else if (error.code === 'gateway.unknown_method')
+      slot.answer(encodeError(id, rpcCode.methodNotFound, error.message), era.codes.noMethodStatus);
+    else slot.answer(relayFailure(era, id, error));
   }
 }
 
@@ -110,7 +114,7 @@ function give(era: Era, { id, slot }: CallInFlight, answer: ToolAnswer, request:
     const reads = request.kind === 'relay' && request.method === 'resources/read';
     slot.answer(encodeResult(id, reads ? era.results.relayedRead(answer.result) : era.results.relayed(answer.result)));
   } else if (answer.kind === 'upstream_error') {
-    const { error, status } = era.relayedError(answer.error);
+    const { error, status } = era.relayedError(answer.error, request.kind === 'relay' && request.target.kind === 'method');
     slot.answer(encodeErrorText(id, error), status);
   } else {
     slot.answer(encodeResult(id, toolText(era, drawOutput(answer.output))));

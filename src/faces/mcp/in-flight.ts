@@ -1,6 +1,7 @@
 // What is under way for a client: where an answer goes, what calls belong together, what carries notices. Types only; knows no
 // transport and no era by name.
 import type { AgentCaller } from '../../kernel/caller.ts';
+import type { ClientHost } from '../../kernel/client-host.ts';
 import type { ToolScope } from '../../kernel/dispatch.ts';
 import type { Era } from '../../wire/era.ts';
 import type { RequestId } from '../../wire/jsonrpc.ts';
@@ -24,8 +25,10 @@ export interface ReplySlot {
 }
 
 export interface CallInFlight {
-  /** The id the answer carries. */
-  readonly id: RequestId;
+  /** The id the answer carries: of the request that came last, where one took over from another (parked-calls.ts). */
+  id: RequestId;
+  /** Progress is told under it; of the same request. */
+  progressToken: RequestId | undefined;
   readonly abort: AbortController;
   readonly slot: ReplySlot;
 }
@@ -38,5 +41,7 @@ export interface CallHome<Key> {
   readonly caller: AgentCaller;
   readonly scope: ToolScope;
   readonly era: Era;
+  /** Whom upstreams may ask back; absent where nobody could answer. */
+  readonly host?: ClientHost;
   readonly calls: Map<Key, CallInFlight>;
 }

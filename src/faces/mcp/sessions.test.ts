@@ -13,6 +13,7 @@ const all: ToolScope = { kind: 'all' };
 const stream: NoticeStream = { send: () => undefined, keepAlive: () => undefined, end: () => undefined };
 const call: CallInFlight = {
   id: 1,
+  progressToken: undefined,
   abort: new AbortController(),
   slot: { notice: () => undefined, answer: () => undefined, abandon: () => undefined },
 };
