@@ -4,7 +4,7 @@ import { actorOf } from '../../kernel/caller.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { OperationContext } from '../../kernel/operation.ts';
 import { printable } from '../../lib/printable.ts';
-import type { MemberHealth } from './fleet.ts';
+import type { MemberHealth } from './upstream-status.ts';
 import type { Decision, UpstreamSpec } from './model.ts';
 import type { Acceptable } from './roster.ts';
 import { specFacts } from './spec.ts';

@@ -1,6 +1,6 @@
 // Live health as one agent may see it: only upstreams it can reach. Measures nothing itself.
 import type { OperationContext } from '../../kernel/operation.ts';
-import type { MemberHealth } from './fleet.ts';
+import type { MemberHealth } from './upstream-status.ts';
 import type { FleetOperationDeps } from './operation-deps.ts';
 
 export async function healthFor(

@@ -1,0 +1,87 @@
+// What operators do to the fleet: they accept and remove upstreams and definitions, and look closer than agents do. Whether they may was
+// decided before.
+import type { Supervised } from './supervised.ts';
+import type { CatalogTool, Decision, PinReview, UpstreamSpec, UpstreamStatus } from './model.ts';
+import { badSpec, notFound } from './refusals.ts';
+import type { Acceptable, Roster, RosterEntry } from './roster.ts';
+import type { Acceptance } from './store.ts';
+import { measured, probeTimeoutMs, statusOf, warnedOf, type MemberHealth } from './upstream-status.ts';
+
+/** For the operations of this slice only. */
+export interface FleetControl {
+  status(): readonly UpstreamStatus[];
+  /** A spec as it would be accepted now. */
+  proposal(spec: UpstreamSpec): Promise<Acceptable>;
+  /** The entry of the file as it would be accepted now; throws `fleet.not_found` or `fleet.bad_spec`. */
+  standing(upstream: string): Acceptable;
+  acceptance(upstream: string): Acceptance | undefined;
+  /** Throws `fleet.bad_settings` when the file cannot be read; what is accepted then starts. */
+  reload(): Promise<void>;
+  accept(what: Acceptable, decision: Decision, write: boolean): Promise<MemberHealth>;
+  /** Tries a member again that was left alone, whatever it was left alone for. */
+  retry(upstream: string): Promise<MemberHealth>;
+  remove(upstream: string, decision: Decision): Promise<void>;
+  reviews(upstream: string | undefined): readonly PinReview[];
+  /** Served tools with a warning; of one upstream, or of all. */
+  warned(upstream: string | undefined): readonly CatalogTool[];
+  acceptTools(
+    upstream: string,
+    offers: readonly { readonly tool: string; readonly hash: string }[],
+    decision: Decision,
+  ): Promise<void>;
+}
+
+type MemberEntry = Extract<RosterEntry, { kind: 'member' }>;
+
+export interface FleetControlDeps {
+  readonly roster: Roster;
+  readonly members: () => readonly MemberEntry[];
+  /** Throws for an upstream that is not to be called. */
+  readonly memberOf: (upstream: string) => MemberEntry;
+  /** Members to be started soon. */
+  readonly wake: (fresh: readonly Supervised[]) => void;
+}
+
+export function createFleetControl({ roster, members, memberOf, wake }: FleetControlDeps): FleetControl {
+  return {
+    status: () => [...roster.entries()].map(([name, entry]) => statusOf(name, entry)),
+    proposal: (spec) => roster.acceptable(spec),
+    standing(upstream) {
+      const entry = roster.entries().get(upstream);
+      if (entry === undefined) throw notFound(upstream);
+      if (entry.kind === 'member') return entry.accepted;
+      if (entry.acceptable === undefined)
+        throw badSpec(`Upstream '${upstream}' is not understood: ${entry.why}`, 'Mend its entry in sallyport.yaml.');
+      return entry.acceptable;
+    },
+    acceptance: (upstream) => roster.acceptance(upstream),
+    async reload() {
+      wake(await roster.reconcile());
+    },
+    async accept(what, decision, write) {
+      await roster.accept(what, decision, write);
+      wake(await roster.reconcile());
+      const entry = roster.entries().get(what.spec.name);
+      if (entry === undefined) throw notFound(what.spec.name);
+      if (entry.kind === 'member' && entry.member.view().state === 'login_needed') entry.member.forgive();
+      // A first start may install what it runs; whoever accepted it is told how it ended, not that it takes long.
+      return measured(entry, new AbortController().signal, Math.max(probeTimeoutMs, what.spec.startTimeoutMs));
+    },
+    async retry(upstream) {
+      const entry = memberOf(upstream);
+      entry.member.forgive();
+      return measured(entry, new AbortController().signal, Math.max(probeTimeoutMs, entry.accepted.spec.startTimeoutMs));
+    },
+    async remove(upstream, decision) {
+      if (!roster.entries().has(upstream)) throw notFound(upstream);
+      await roster.remove(upstream, decision);
+      await roster.reconcile();
+    },
+    reviews(upstream) {
+      if (upstream !== undefined) return memberOf(upstream).tools.reviews();
+      return members().flatMap(({ tools }) => tools.reviews());
+    },
+    warned: (upstream) => (upstream === undefined ? members() : [memberOf(upstream)]).flatMap(({ tools }) => warnedOf(tools)),
+    acceptTools: (upstream, offers, decision) => memberOf(upstream).tools.accept(offers, decision),
+  };
+}
