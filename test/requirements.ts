@@ -53,6 +53,26 @@ export const requirements = {
   'OPER-4': 'A passphrase file must be 0600 and ours; signatures made from it are marked.',
   'OPER-5': 'What was shown is computed again before running; a change in between is refused.',
 
+  'VAULT-1': 'The vault at rest is format 1 byte for byte; a changed byte, a swapped, renamed or older row is refused.',
+  'VAULT-2': 'Each slot opens the vault with its own secret and no other; a slot row that was weakened or changed opens nothing.',
+  'VAULT-3':
+    'The vault opens by itself where a slot of the machine allows it, else it starts locked: what needs a secret waits, bounded, or says which command opens it.',
+  'VAULT-4':
+    'Making the vault, its slots, a new vault key and recovery are signed decisions; the last slot and the last one a person can open stay.',
+  'VAULT-5': 'kill -9 during each write of the vault leaves the old or the new, never neither.',
+  'VAULT-6': 'A recovery code is shown once, tells a mistyped from a wrong code, and is replaced when it is used.',
+  'VAULT-7': 'Rows of the vault that were edited, taken out or put back to an older copy lock it.',
+  'VAULT-8': 'A keychain or credential that is missing, mute or slow is told as that and keeps nothing waiting.',
+
+  'SECRET-1':
+    'Adding, rotating and removing a secret needs an operator signature; one command with the value on standard input does it where nobody types.',
+  'SECRET-2': 'What is signed and kept of a value is a commitment and a size class; another value than the signed one is refused.',
+  'SECRET-3':
+    'No value is in an error, a log, the record, a listing, a statement or a file in clear; carried bytes are zeroed after use.',
+  'SECRET-4': 'The current value and, for a bounded time, the previous one of each reference are there for redaction.',
+  'SECRET-5':
+    'scopegate_vault_status lists names of references an agent could use: unbound ones and those of upstreams it may reach.',
+
   'FLEET-1': 'An upstream that never answers initialize fails within its start deadline and its process group is gone.',
   'FLEET-2':
     'A crash is seen by the exit event, calls in flight fail as outcome unknown, the member backs off with a delay drawn once.',

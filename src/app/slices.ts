@@ -221,6 +221,7 @@ export async function openSlices({ settings, log, agentUrl, cleanup, onLost, out
     approvals,
     rate,
     clock,
+    digest,
     operations,
     naming,
   });

@@ -1,5 +1,6 @@
 // What faces may ask of the gateway. The one implementation is features/gateway/call.ts.
 import type { AgentCaller, Caller, Proof } from './caller.ts';
+import type { CarriedSecrets } from './carried-secret.ts';
 import type { ClientHost } from './client-host.ts';
 import type { JsonObject } from './json.ts';
 import type { Operation } from './operation.ts';
@@ -142,8 +143,11 @@ export interface Dispatch {
   rootsChanged(caller: AgentCaller): void;
   /** Every operation, for faces to derive routes, commands and pages from. */
   readonly operations: readonly Operation[];
-  /** Runs an operation for a caller of the local socket or human door; with a proof where its access is `operator`. */
-  operate(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<unknown>;
+  /**
+   * Runs an operation for a caller of the local socket or human door; with a proof where its access is `operator`. `secrets` are those
+   * that the operation declares; their bytes are zeroed when it ends.
+   */
+  operate(caller: Caller, name: string, input: unknown, signal: AbortSignal, secrets?: CarriedSecrets): Promise<unknown>;
   /** The statement a person signs for an operator operation. Records nothing, changes nothing. */
   prepare(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<Statement>;
   /** Calls back when a list of an agent may have changed (what upstreams have, pins, policy). */

@@ -45,6 +45,8 @@ export interface OperationContext {
   readonly canProgress: boolean;
   /** Operator operations: facts of the verified, consumed proof, for the record of what was decided. Set by the gateway only. */
   readonly proofFacts?: JsonObject;
+  /** What the operation declared under `secrets`, checked against what was signed. Zeroed by the gateway when `run` has settled. */
+  readonly secrets?: Readonly<Record<string, Uint8Array>>;
   progress(note: { progress: number; total?: number; message?: string }): void;
 }
 
@@ -66,6 +68,11 @@ export interface Operation<Input = unknown, Output = unknown> {
    * the gateway computes them again before running and refuses with `operator.changed` when they differ.
    */
   readonly shown?: (input: Input, context: OperationContext) => Promise<JsonObject>;
+  /**
+   * The names of secrets that travel beside this input and must all be there (kernel/carried-secret.ts). For an operator operation the
+   * input holds the commitment of each, so that the signature covers what it does not show.
+   */
+  readonly secrets?: (input: Input) => readonly string[];
   readonly run: (input: Input, context: OperationContext) => Promise<Output>;
 }
 

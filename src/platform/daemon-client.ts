@@ -2,6 +2,7 @@
 // daemon into a sentence that says how to start one.
 import { request } from 'node:http';
 import type { Proof } from '../kernel/caller.ts';
+import type { CarriedSecrets } from '../kernel/carried-secret.ts';
 import type { Statement } from '../kernel/dispatch.ts';
 import { AppError, type ErrorKind } from '../kernel/errors.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -9,7 +10,7 @@ import type { JsonObject } from '../kernel/json.ts';
 export interface DaemonClient {
   status(): Promise<JsonObject>;
   prepare(operation: string, input: unknown): Promise<Statement>;
-  operate(operation: string, input: unknown, proof?: Proof): Promise<unknown>;
+  operate(operation: string, input: unknown, proof?: Proof, secrets?: CarriedSecrets): Promise<unknown>;
 }
 
 interface DaemonClientDeps {
@@ -46,16 +47,25 @@ export function createDaemonClient({ socketPath, home, timeoutMs = 150_000 }: Da
     status: async () => (await ask('GET', '/v1/status', undefined, Math.min(timeoutMs, statusPatienceMs))) as JsonObject,
     prepare: async (operation, input) =>
       (await ask('POST', `/v1/operations/${encodeURIComponent(operation)}/prepare`, { input })) as Statement,
-    operate: async (operation, input, proof) => {
+    operate: async (operation, input, proof, secrets) => {
       const answer = (await ask('POST', `/v1/operations/${encodeURIComponent(operation)}`, {
         input,
         ...(proof === undefined ? {} : { proof }),
+        ...(secrets === undefined ? {} : { secrets: secretsText(secrets) }),
       })) as {
         output: unknown;
       };
       return answer.output;
     },
   };
+}
+
+/** JSON carries texts; this copy of a value is one that nobody can wipe. */
+function secretsText(secrets: CarriedSecrets): object {
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64url');
+  return Object.fromEntries(
+    Object.entries(secrets).map(([name, { value, salt }]) => [name, { value: text(value), salt: text(salt) }]),
+  );
 }
 
 function exchange(

@@ -2,8 +2,10 @@
 import type { Cli, DaemonLine, OperatorKeyring, Person } from '../../src/faces/cli/ports.ts';
 import { createLocalDoor } from '../../src/faces/http/local-door.ts';
 import type { Dispatch, Statement } from '../../src/kernel/dispatch.ts';
+import type { CarriedSecrets } from '../../src/kernel/carried-secret.ts';
 import { AppError, type ErrorKind } from '../../src/kernel/errors.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { encodeBase64url } from '../../src/lib/base64url.ts';
 import { silentLog } from './silent-log.ts';
 import type { TestOperator } from './test-operator.ts';
 
@@ -78,6 +80,14 @@ export function scriptCli({
   };
 }
 
+function secretTexts(secrets: CarriedSecrets): object {
+  const texts = Object.entries(secrets).map(([name, { value, salt }]) => [
+    name,
+    { value: encodeBase64url(value), salt: encodeBase64url(salt) },
+  ]);
+  return Object.fromEntries(texts) as object;
+}
+
 function lineInMemory(dispatch: Dispatch): DaemonLine {
   const door = createLocalDoor({ dispatch, log: silentLog(), status: () => ({ pid: 1 }) });
   async function ask(path: string, body?: object): Promise<unknown> {
@@ -93,8 +103,13 @@ function lineInMemory(dispatch: Dispatch): DaemonLine {
   return {
     status: async () => (await ask('/v1/status')) as JsonObject,
     prepare: async (operation, input) => (await ask(`/v1/operations/${operation}/prepare`, { input })) as Statement,
-    operate: async (operation, input, proof) =>
-      ((await ask(`/v1/operations/${operation}`, { input, ...(proof === undefined ? {} : { proof }) })) as { output: unknown })
-        .output,
+    operate: async (operation, input, proof, secrets) =>
+      (
+        (await ask(`/v1/operations/${operation}`, {
+          input,
+          ...(proof === undefined ? {} : { proof }),
+          ...(secrets === undefined ? {} : { secrets: secretTexts(secrets) }),
+        })) as { output: unknown }
+      ).output,
   };
 }

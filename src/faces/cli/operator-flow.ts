@@ -3,6 +3,7 @@
 import { encodeBase64url } from '../../lib/base64url.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Proof, ProofMethod } from '../../kernel/caller.ts';
+import type { CarriedSecrets } from '../../kernel/carried-secret.ts';
 import type { Statement } from '../../kernel/dispatch.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -16,9 +17,10 @@ const attempts = 3;
 /**
  * Prepares, shows, signs and runs one operator operation; its output. Rejects with `cli.no_operator_here` when nobody could sign
  * (before anything is prepared or shown), `cli.not_signed` when the person says no, and the daemon's own errors. An attempt that
- * ends for want of the passphrase is made without a signature, so that the daemon refuses it and it is on the record.
+ * ends for want of the passphrase is made without a signature, so that the daemon refuses it and it is on the record. `secrets` leave
+ * only with the signature; `given` holds their commitments.
  */
-export async function decide(operation: Operation, given: unknown, cli: Cli): Promise<unknown> {
+export async function decide(operation: Operation, given: unknown, cli: Cli, secrets?: CarriedSecrets): Promise<unknown> {
   const orRecorded = <T>(work: Promise<T>): Promise<T> =>
     work.catch(async (why: unknown) => {
       if (!givenUp(why)) await cli.daemon.operate(operation.name, given).catch(() => undefined);
@@ -35,7 +37,7 @@ export async function decide(operation: Operation, given: unknown, cli: Cli): Pr
       : { pen: await orRecorded(cli.keyring.unlock(fromFile.passphrase)), method: fromFile.method };
   const proof = await prove(statement, method, pen);
   pen.wipe();
-  return cli.daemon.operate(operation.name, given, proof);
+  return cli.daemon.operate(operation.name, given, proof, secrets);
 }
 
 /** What the passphrase file says; `undefined` = the person is asked. */

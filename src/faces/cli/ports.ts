@@ -1,6 +1,7 @@
 // What the commands need of the world outside: two streams, perhaps a person, the running daemon, the operator's key.
 // Implementations are in platform/ and handed in by app/main.ts.
 import type { ProofMethod, Proof } from '../../kernel/caller.ts';
+import type { CarriedSecrets } from '../../kernel/carried-secret.ts';
 import type { Statement } from '../../kernel/dispatch.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 
@@ -18,7 +19,7 @@ export interface Person {
 export interface DaemonLine {
   status(): Promise<JsonObject>;
   prepare(operation: string, input: unknown): Promise<Statement>;
-  operate(operation: string, input: unknown, proof?: Proof): Promise<unknown>;
+  operate(operation: string, input: unknown, proof?: Proof, secrets?: CarriedSecrets): Promise<unknown>;
 }
 
 /** An unlocked operator key, used once and dropped. */

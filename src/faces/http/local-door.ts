@@ -20,7 +20,7 @@ interface LocalDoorDeps {
 
 /**
  * `GET /v1/status` · `GET /v1/operations` · `POST /v1/operations/:name/prepare` `{input}` → statement ·
- * `POST /v1/operations/:name` `{input, proof?}` → `{output}`. Errors are `{error: {kind, code, message, hint?, retry_after_s?}}`.
+ * `POST /v1/operations/:name` `{input, proof?, secrets?}` → `{output}`. Errors are `{error: {kind, code, message, hint?, retry_after_s?}}`.
  */
 export function createLocalDoor({ dispatch, log, status }: LocalDoorDeps): Hono {
   const door = new Hono();
@@ -37,16 +37,17 @@ export function createLocalDoor({ dispatch, log, status }: LocalDoorDeps): Hono 
   door.post('/v1/operations/:name/prepare', async (context) => {
     const name = context.req.param('name');
     assertServed(name);
-    const { input, proof } = await readOperationRequest(context);
+    const { input, proof, secrets } = await readOperationRequest(context);
+    if (secrets !== undefined) throw new AppError('invalid', 'http.bad_request', 'a statement is prepared without the secrets');
     if (proof !== undefined) throw new AppError('invalid', 'http.bad_request', 'a statement is prepared before there is a proof');
     return context.json(await dispatch.prepare({ kind: 'local' }, name, input, context.req.raw.signal));
   });
   door.post('/v1/operations/:name', async (context) => {
     const name = context.req.param('name');
     assertServed(name);
-    const { input, proof } = await readOperationRequest(context);
+    const { input, proof, secrets } = await readOperationRequest(context);
     const caller: Caller = proof === undefined ? { kind: 'local' } : { kind: 'operator', proof };
-    return context.json({ output: (await dispatch.operate(caller, name, input, context.req.raw.signal)) ?? null });
+    return context.json({ output: (await dispatch.operate(caller, name, input, context.req.raw.signal, secrets)) ?? null });
   });
   return door;
 }

@@ -64,6 +64,7 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'gateway.unknown_resource': 'misuse',
   'gateway.bad_uri': 'misuse',
   'gateway.unknown_operation': 'misuse',
+  'gateway.other_secret': 'hidden',
   'gateway.rate_limited': limited,
   'gateway.not_reachable': human('Ask the human to do this.'),
 

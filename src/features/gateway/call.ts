@@ -6,7 +6,7 @@ import type { ChangingList, Dispatch, RelayAnswer, RelayRequest, ToolAnswer, Too
 import { AppError, asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Operation } from '../../kernel/operation.ts';
-import type { Clock, Unsubscribe } from '../../kernel/ports.ts';
+import type { Clock, Digest, Unsubscribe } from '../../kernel/ports.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { Audit, Intent } from '../audit/audit.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -28,6 +28,7 @@ export interface GatewayDeps extends AdmissionDeps {
   readonly fleet: Fleet;
   readonly results: Results;
   readonly clock: Clock;
+  readonly digest: Pick<Digest, 'sha256'>;
   readonly operations: readonly Operation[];
   /** The fleet's; default: plain. */
   readonly naming?: Naming;
@@ -179,7 +180,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     setLogLevel: () => undefined,
     rootsChanged: () => undefined,
     operations: deps.operations,
-    operate: (caller: Caller, name, input, signal) => own.operate(caller, name, input, signal),
+    operate: (caller: Caller, name, input, signal, secrets) => own.operate(caller, name, input, signal, secrets),
     prepare: (caller, name, input, signal) => own.prepare(caller, name, input, signal),
     onListChanged: (listener) => followLists(listener),
     sessionEnded: (session) => fleet.endSession(session),

@@ -9,8 +9,12 @@ export type GatewayErrorCode =
   | 'gateway.unknown_tool'
   | 'gateway.unknown_prompt'
   | 'gateway.unknown_resource'
+  | 'gateway.unknown_method'
   | 'gateway.bad_uri' // a URI that has several spellings, or that no capability can name
   | 'gateway.unknown_operation'
+  | 'gateway.other_secret' // a secret beside an input that is not the one under the signature
+  | 'gateway.not_followable' // a resource nobody can be told about, or only by reading it
+  | 'gateway.too_many_followed'
   | 'gateway.rate_limited'
   | 'gateway.not_reachable'; // an operation this kind of caller never reaches
 

@@ -2,27 +2,31 @@
 // person's decision checks the signature against what is true now (DESIGN invariants 3 and 4).
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { actorOf, type AgentCaller, type Caller } from '../../kernel/caller.ts';
+import type { CarriedSecrets } from '../../kernel/carried-secret.ts';
 import type { Statement, ToolAnswer, ToolCall } from '../../kernel/dispatch.ts';
 import { AppError, asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Operation, OperationContext } from '../../kernel/operation.ts';
+import type { Digest } from '../../kernel/ports.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Operator } from '../operator/operator.ts';
+import { carriedSecrets, wipe } from './carried-secrets.ts';
 import { parseInput } from './misuse.ts';
 
 interface OperationDeps {
   readonly operations: readonly Operation[];
   readonly audit: Audit;
   readonly operator: Operator;
+  readonly digest: Pick<Digest, 'sha256'>;
 }
 
 export interface OwnOperations {
   call(caller: AgentCaller, operation: Operation, call: ToolCall): Promise<ToolAnswer>;
-  operate(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<unknown>;
+  operate(caller: Caller, name: string, input: unknown, signal: AbortSignal, secrets?: CarriedSecrets): Promise<unknown>;
   prepare(caller: Caller, name: string, input: unknown, signal: AbortSignal): Promise<Statement>;
 }
 
-export function createOperations({ operations, audit, operator }: OperationDeps): OwnOperations {
+export function createOperations({ operations, audit, operator, digest }: OperationDeps): OwnOperations {
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
 
   function named(name: string): Operation {
@@ -76,6 +80,15 @@ export function createOperations({ operations, audit, operator }: OperationDeps)
     return { ...context, proofFacts: verified.facts };
   }
 
+  function withSecrets(operation: Operation, input: unknown, context: OperationContext, carried: CarriedSecrets): OperationContext {
+    if (operation.secrets === undefined && Object.keys(carried).length === 0) return context;
+    try {
+      return { ...context, secrets: carriedSecrets(operation, input, carried, digest) };
+    } catch (thrown) {
+      return refuse(context.caller, operation, asAppError(thrown));
+    }
+  }
+
   return {
     async call(caller, operation, call) {
       assertReachable(caller, operation);
@@ -91,13 +104,18 @@ export function createOperations({ operations, audit, operator }: OperationDeps)
       return { kind: 'operation', operation, output: await operation.run(input, context) };
     },
 
-    async operate(caller, name, raw, signal) {
-      const operation = named(name);
-      assertReachable(caller, operation);
-      const input = parseInput(operation, raw);
-      assertRecordable(operation);
-      const context = plainContext(caller, signal);
-      return operation.run(input, operation.access === 'operator' ? await prove(operation, input, context) : context);
+    async operate(caller, name, raw, signal, carried = {}) {
+      try {
+        const operation = named(name);
+        assertReachable(caller, operation);
+        const input = parseInput(operation, raw);
+        assertRecordable(operation);
+        const plain = plainContext(caller, signal);
+        const context = operation.access === 'operator' ? await prove(operation, input, plain) : plain;
+        return await operation.run(input, withSecrets(operation, input, context, carried));
+      } finally {
+        wipe(carried);
+      }
     },
 
     async prepare(caller, name, raw, signal) {
