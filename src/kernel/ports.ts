@@ -38,6 +38,30 @@ export interface Verifier {
   verify(publicKey: Uint8Array, data: Uint8Array, signature: Uint8Array): boolean;
 }
 
+/** What the vault is made of. Keys are 32 bytes, nonces 12; `undefined` where something does not open. */
+export interface VaultCipher {
+  /** AES-256-GCM (NIST SP 800-38D): ciphertext and tag, bound to `bound`. A nonce is used once with a key. */
+  seal(key: Uint8Array, nonce: Uint8Array, bound: Uint8Array, plain: Uint8Array): Uint8Array;
+  open(key: Uint8Array, nonce: Uint8Array, bound: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
+  /** HKDF-SHA256 (RFC 5869) without salt: 32 bytes. */
+  derive(secret: Uint8Array, info: Uint8Array): Uint8Array;
+  /** X25519 (RFC 7748). */
+  publicKey(privateKey: Uint8Array): Uint8Array;
+  /** HPKE (RFC 9180), base mode, X25519, HKDF-SHA256, AES-256-GCM. `ephemeral`: 32 random bytes, used this once. */
+  sealTo(publicKey: Uint8Array, ephemeral: Uint8Array, info: Uint8Array, plain: Uint8Array): Uint8Array;
+  openWith(privateKey: Uint8Array, info: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
+}
+
+/** A place of the machine that keeps a secret of at least 32 bytes, with which the vault opens without a person. */
+export interface StartKey {
+  /** `undefined` when there is none. Rejects with `vault.start_key` (unavailable), in words, when the place cannot be asked. */
+  read(name: string): Promise<Uint8Array | undefined>;
+  /** Keeps a new random secret under `name`, or takes the one that the machine provides. The same rejections. */
+  make(name: string): Promise<Uint8Array>;
+  /** Best effort: a secret that is left over opens nothing. */
+  remove(name: string): Promise<void>;
+}
+
 /** Structured operator log (stderr). Never given a credential value, an argument of a call or a result. */
 export interface Log {
   debug(message: string, fields?: JsonObject): void;
@@ -113,6 +137,8 @@ export type UpstreamReply =
 export interface UpstreamClient {
   readonly capabilities: JsonObject;
   readonly info: JsonObject | undefined;
+  /** The least severe log messages it wants about the request; without one none. */
+  readonly logLevel?: string | undefined;
 }
 
 /** What a request is about, for transports that repeat parts of the body in headers. */
@@ -159,6 +185,8 @@ export interface UpstreamConnection {
   readonly serverInfo: JsonObject;
   /** What the upstream wants models to know of it, as it said at the handshake. */
   readonly instructions?: string;
+  /** Does a request of the upstream wait for its client's answer? */
+  asking?(): boolean;
   /**
    * `params` is JSON text of an object, without a progress token. Rejects with `fleet.exited` when the connection ends first, with
    * `fleet.session_lost` when the upstream no longer knows the session and so did nothing.

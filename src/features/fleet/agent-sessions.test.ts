@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { UpstreamConnection, UpstreamEnd } from '../../kernel/ports.ts';
-import { agentSessionIdleMs, createAgentSessions } from './agent-sessions.ts';
+import { createAgentSessions } from './agent-sessions.ts';
+
+const agentSessionIdleMs = 10 * 60_000;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -14,6 +16,7 @@ function harness(capacity = 64) {
     upstream: 'up',
     clock,
     capacity,
+    idleStopMs: agentSessionIdleMs,
     async open() {
       await Promise.resolve();
       script.open();
@@ -41,7 +44,7 @@ function harness(capacity = 64) {
     },
   });
   const use = (session: string, ms = 0): Promise<unknown> =>
-    sessions.use(session, async (own) => {
+    sessions.use(session, undefined, async (own) => {
       const { serverInfo } = await own;
       if (ms > 0) await new Promise<void>((resolve) => void clock.after(ms, resolve));
       return serverInfo['n'];

@@ -1,23 +1,35 @@
-// The upstream sessions of agent sessions, where an upstream keeps state for each: opened at the first call, bounded in number, closed when
-// the agent's session ends or nobody used it for a while. Knows no health and no tool.
+// The upstream sessions of agent sessions or agents, where an upstream is not one for everybody: opened at the first call, bounded in
+// number, closed when who they are for is gone or nobody used them for a while. Knows no health and no tool.
+import type { ClientHost } from '../../kernel/client-host.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { Clock, Unsubscribe, UpstreamConnection } from '../../kernel/ports.ts';
+import type { Clock, Unsubscribe, UpstreamConnection, UpstreamEnd } from '../../kernel/ports.ts';
 
 export interface AgentSessionsDeps {
   readonly upstream: string;
-  /** Opens one more session with the upstream. */
-  readonly open: () => Promise<UpstreamConnection>;
+  /** Opens one more session with the upstream, for whoever is behind the key; `host` is the client that came first. */
+  readonly open: (key: string, host: ClientHost | undefined) => Promise<UpstreamConnection>;
   readonly clock: Clock;
   readonly capacity: number;
+  readonly idleStopMs: number;
+  /** Somebody waits to hear from it, though nobody calls. */
+  readonly listensOn?: (key: string) => boolean;
+  /** One ended that nobody here ended. */
+  readonly left?: (key: string, end: UpstreamEnd) => void;
 }
 
 export interface AgentSessions {
   /**
-   * Runs `work` on the connection of this agent session, which is opened when there is none. Rejects with `fleet.overloaded` when there
-   * is no room for one more, or as `open` does.
+   * Runs `work` on the connection of this key, which is opened when there is none; while it runs the connection is not idle. Rejects with
+   * `fleet.overloaded` when there is no room for one more, or as `open` does.
    */
-  use<T>(session: string, work: (connection: UpstreamConnection | Promise<UpstreamConnection>) => Promise<T>): Promise<T>;
-  end(session: string): void;
+  use<T>(
+    key: string,
+    host: ClientHost | undefined,
+    work: (connection: UpstreamConnection | Promise<UpstreamConnection>) => Promise<T>,
+  ): Promise<T>;
+  /** Of a key that has one. */
+  live(key: string): UpstreamConnection | undefined;
+  end(key: string): void;
   count(): number;
   close(): Promise<void>;
 }
@@ -31,57 +43,80 @@ interface Entry {
   usedAt: number;
 }
 
-export const agentSessionIdleMs = 10 * 60_000;
-const sweepMs = 60_000;
+const slowestSweepMs = 60_000;
 const graceMs = 2_000;
 
-export function createAgentSessions({ upstream, open, clock, capacity }: AgentSessionsDeps): AgentSessions {
+export function createAgentSessions(deps: AgentSessionsDeps): AgentSessions {
+  const { upstream, open, clock, capacity, idleStopMs } = deps;
+  const sweepMs = Math.min(slowestSweepMs, idleStopMs);
   const entries = new Map<string, Entry>();
   const closing = new Set<Promise<void>>();
+  /** What was begun and is not gone yet, ended or not. */
+  const occupied = new Set<Entry>();
   let stopSweep: Unsubscribe | undefined;
 
-  function entryOf(session: string): Entry {
-    const known = entries.get(session);
+  function entryOf(key: string, host: ClientHost | undefined): Entry {
+    const known = entries.get(key);
     if (known !== undefined) return known;
     if (entries.size >= capacity) throw full();
-    const entry: Entry = { opening: open(), connection: undefined, inUse: 0, usedAt: clock.monotonic() };
-    entries.set(session, entry);
-    const forget = (): void => {
-      if (entries.get(session) === entry) entries.delete(session);
-    };
+    const { promise: opening, resolve: begin } = Promise.withResolvers<UpstreamConnection>();
+    const entry: Entry = { opening, connection: undefined, inUse: 0, usedAt: clock.monotonic() };
+    entries.set(key, entry);
+    begin(occupied.size < capacity ? occupy(entry, key, host) : room().then(() => occupy(entry, key, host)));
+    const forget = (): boolean => entries.get(key) === entry && entries.delete(key);
     entry.opening.then((connection) => {
       entry.connection = connection;
-      void connection.closed.then(forget);
+      void connection.closed.then((how) => {
+        if (forget()) deps.left?.(key, how);
+      });
     }, forget);
     stopSweep ??= clock.after(sweepMs, sweep);
     return entry;
   }
 
+  function occupy(entry: Entry, key: string, host: ClientHost | undefined): Promise<UpstreamConnection> {
+    occupied.add(entry);
+    const opening = open(key, host);
+    const leave = (): void => void occupied.delete(entry);
+    opening.then(({ closed }) => closed.then(leave), leave);
+    return opening;
+  }
+
+  /** A session that was ended takes its time to go, and so long its place. */
+  async function room(): Promise<void> {
+    while (occupied.size >= capacity && closing.size > 0) await Promise.race(closing);
+  }
+
   function full(): AppError {
     const now = clock.monotonic();
-    const idle = [...entries.values()].filter(({ inUse }) => inUse === 0).map(({ usedAt }) => usedAt + agentSessionIdleMs - now);
+    const waits = [...entries].filter(([key, entry]) => idle(key, entry)).map(([, { usedAt }]) => usedAt + idleStopMs - now);
     return new AppError(
       'limited',
       'fleet.overloaded',
       `Upstream '${upstream}' is at its capacity: ${capacity} agent sessions are open on it, and no more are allowed.`,
       {
         hint: 'End sessions that are not needed, wait until an idle one is closed, or ask the human to raise maxSessions in sallyport.yaml.',
-        retryAfterMs: Math.max(1_000, Math.min(agentSessionIdleMs, ...idle)),
+        retryAfterMs: Math.max(1_000, Math.min(idleStopMs, ...waits)),
         data: { sent: false, capacity },
       },
     );
   }
 
+  /** Not while somebody calls, is asked, or listens. */
+  function idle(key: string, { inUse, connection }: Entry): boolean {
+    return inUse === 0 && connection?.asking?.() !== true && deps.listensOn?.(key) !== true;
+  }
+
   function sweep(): void {
-    const before = clock.monotonic() - agentSessionIdleMs;
-    for (const [session, entry] of entries) if (entry.inUse === 0 && entry.usedAt <= before) end(session);
+    const before = clock.monotonic() - idleStopMs;
+    for (const [key, entry] of entries) if (idle(key, entry) && entry.usedAt <= before) end(key);
     stopSweep = entries.size === 0 ? undefined : clock.after(sweepMs, sweep);
   }
 
-  function end(session: string): void {
-    const entry = entries.get(session);
+  function end(key: string): void {
+    const entry = entries.get(key);
     if (entry === undefined) return;
-    entries.delete(session);
+    entries.delete(key);
     const closed = entry.opening.then(
       (connection) => connection.close(graceMs),
       () => undefined,
@@ -91,8 +126,8 @@ export function createAgentSessions({ upstream, open, clock, capacity }: AgentSe
   }
 
   return {
-    async use(session, work) {
-      const entry = entryOf(session);
+    async use(key, host, work) {
+      const entry = entryOf(key, host);
       entry.inUse += 1;
       try {
         return await work(entry.connection ?? entry.opening);
@@ -101,12 +136,13 @@ export function createAgentSessions({ upstream, open, clock, capacity }: AgentSe
         entry.usedAt = clock.monotonic();
       }
     },
+    live: (key) => entries.get(key)?.connection,
     end,
     count: () => entries.size,
     async close() {
       stopSweep?.();
       stopSweep = undefined;
-      for (const session of entries.keys()) end(session);
+      for (const key of entries.keys()) end(key);
       await Promise.all(closing);
     },
   };

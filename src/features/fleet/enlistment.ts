@@ -7,7 +7,7 @@ import { createOffers, type OfferKind } from './offers.ts';
 import type { PinnedTools } from './pinned-tools.ts';
 import { unaccepted } from './refusals.ts';
 import type { Acceptable, Enlisted, FindProgram } from './roster.ts';
-import type { StdioTransport, UpstreamSpec } from './model.ts';
+import type { ResourceUpdate, StdioTransport, UpstreamSpec } from './model.ts';
 import { createSupervised, type SupervisedDeps } from './supervised.ts';
 
 export interface EnlistmentDeps {
@@ -22,6 +22,8 @@ export interface EnlistmentDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What an upstream offers besides tools changed. */
   readonly offersChanged: (kind: OfferKind) => void;
+  /** A resource that a session follows changed. */
+  readonly updated: (update: ResourceUpdate) => void;
 }
 
 /** A start must not fail, nor its tools wait long, for the sake of other lists. */
@@ -39,7 +41,9 @@ export function createEnlistment(deps: EnlistmentDeps): (accepted: Acceptable, t
       specDigest,
       open: dialer(accepted, deps),
       startTimeoutMs: spec.startTimeoutMs,
+      sharing: spec.sharing,
       maxSessions: spec.maxSessions,
+      idleStopMs: spec.idleStopMs,
       async list(connection, timeoutMs) {
         const others = offers.follow(connection, Math.min(timeoutMs / 2, offersTimeoutMs));
         await tools.offer(await listAll(connection, 'tools', { timeoutMs, clock, signal }));

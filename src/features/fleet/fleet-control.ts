@@ -3,7 +3,7 @@
 import type { Supervised } from './supervised.ts';
 import type { CatalogTool, Decision, PinReview, UpstreamSpec, UpstreamStatus } from './model.ts';
 import { badSpec, notFound } from './refusals.ts';
-import type { Acceptable, Roster, RosterEntry } from './roster.ts';
+import type { Acceptable, MemberEntry, Roster } from './roster.ts';
 import type { Acceptance } from './store.ts';
 import { measured, probeTimeoutMs, statusOf, warnedOf, type MemberHealth } from './upstream-status.ts';
 
@@ -30,8 +30,6 @@ export interface FleetControl {
     decision: Decision,
   ): Promise<void>;
 }
-
-type MemberEntry = Extract<RosterEntry, { kind: 'member' }>;
 
 export interface FleetControlDeps {
   readonly roster: Roster;

@@ -1,16 +1,17 @@
 // The face of the fleet slice: supervised upstream members, their pinned tools, and calls into them.
 import type { Database } from '../../kernel/database.ts';
+import type { Offering } from '../../kernel/dispatch.ts';
 import { asAppError } from '../../kernel/errors.ts';
 import type { Clock, Digest, Entropy, Files, HttpConnector, Log, Unsubscribe, UpstreamConnector } from '../../kernel/ports.ts';
 import type { Audit } from '../audit/audit.ts';
 import { createCatalog } from './catalog.ts';
 import { createEnlistment } from './enlistment.ts';
 import { createFleetControl, type FleetControl } from './fleet-control.ts';
-import { usualNaming, type ListedTool, type Naming, type Resolution, type ToolKey } from './model.ts';
+import { usualNaming, type ListedTool, type Naming, type Resolution, type ResourceUpdate, type ToolKey } from './model.ts';
 import { createOfferCatalog, type OfferCatalog } from './offer-catalog.ts';
-import type { OfferKind, Offers } from './offers.ts';
+import type { Declared, OfferKind, Offers } from './offers.ts';
 import { badSpec, disabled, notFound, unaccepted } from './refusals.ts';
-import { openRoster, type FindProgram, type RosterEntry } from './roster.ts';
+import { openRoster, type FindProgram, type MemberEntry } from './roster.ts';
 import { startRounds } from './rounds.ts';
 import { createUpstreamCalls, type UpstreamCalls } from './upstream-calls.ts';
 import { measured, type MemberHealth } from './upstream-status.ts';
@@ -28,7 +29,11 @@ export interface Fleet extends UpstreamCalls {
   /** Prompts, resources and templates of all upstreams that have started once, from memory. */
   readonly offers: Pick<OfferCatalog, 'prompts' | 'of' | 'promptNamed' | 'prompt'>;
   /** Whether a started upstream said that it has such things. */
-  declares(upstream: string, capability: OfferKind | 'completions'): boolean;
+  declares(upstream: string, capability: Declared): boolean;
+  /** What a started upstream said of itself. */
+  said(upstream: string): Offering['upstream'];
+  /** A resource that a session follows changed. */
+  onUpdated(listener: (update: ResourceUpdate) => void): Unsubscribe;
   onOffersChanged(listener: (kind: OfferKind) => void): Unsubscribe;
   /** A bounded live probe (10 s each, all at once) of every enabled upstream; never rejects. */
   diagnose(signal: AbortSignal): Promise<Readonly<Record<string, MemberHealth>>>;
@@ -80,7 +85,11 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     offersChanged('prompts');
     offersChanged('resources');
   };
-  const enlist = createEnlistment({ ...deps, offersChanged });
+  const updateListeners = new Set<(update: ResourceUpdate) => void>();
+  const updated = (update: ResourceUpdate): void => {
+    for (const listener of updateListeners) listener(update);
+  };
+  const enlist = createEnlistment({ ...deps, offersChanged, updated });
   const roster = await openRoster({ ...deps, changed, membersChanged, enlist });
   const rounds = startRounds(clock, () => members().map(({ member }) => member));
   try {
@@ -96,11 +105,16 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     );
   });
 
-  function members(): Extract<RosterEntry, { kind: 'member' }>[] {
+  function members(): MemberEntry[] {
     return [...roster.entries().values()].filter((entry) => entry.kind === 'member');
   }
 
-  function memberOf(upstream: string): Extract<RosterEntry, { kind: 'member' }> {
+  function find(upstream: string): MemberEntry | undefined {
+    const entry = roster.entries().get(upstream);
+    return entry?.kind === 'member' ? entry : undefined;
+  }
+
+  function memberOf(upstream: string): MemberEntry {
     const entry = roster.entries().get(upstream);
     if (entry === undefined) throw notFound(upstream);
     if (entry.kind === 'member') return entry;
@@ -113,16 +127,15 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
   return {
     catalog: () => catalog.tools(),
     named: (name) => catalog.named(name),
-    resolve(upstream, tool) {
-      const entry = roster.entries().get(upstream);
-      return entry?.kind === 'member' ? entry.tools.resolve(tool) : { kind: 'unknown' };
-    },
+    resolve: (upstream, tool) => find(upstream)?.tools.resolve(tool) ?? { kind: 'unknown' },
     upstreams: () => [...roster.entries()].filter(([, entry]) => entry.kind === 'member').map(([name]) => name),
-    ...createUpstreamCalls(memberOf),
+    ...createUpstreamCalls(memberOf, find),
     offers,
-    declares(upstream, capability) {
-      const entry = roster.entries().get(upstream);
-      return entry?.kind === 'member' && entry.offers.declares(capability);
+    declares: (upstream, capability) => find(upstream)?.offers.declares(capability) ?? false,
+    said: (upstream) => find(upstream)?.offers.said(),
+    onUpdated(listener) {
+      updateListeners.add(listener);
+      return () => updateListeners.delete(listener);
     },
     onOffersChanged(listener) {
       offerListeners.add(listener);

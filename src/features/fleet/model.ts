@@ -1,4 +1,6 @@
 // The nouns of the fleet: upstream, member state, pinned tool. The state machine of a member is in member.ts.
+import type { AgentCaller } from '../../kernel/caller.ts';
+import type { ClientHost } from '../../kernel/client-host.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { ToolAnnotations } from '../../kernel/operation.ts';
 
@@ -19,6 +21,16 @@ export interface HttpTransport {
   readonly allow_insecure: boolean;
 }
 
+/**
+ * How many processes a stdio upstream has (DESIGN §5, Upstream sharing): one for everybody, who then cannot be asked back; one for each
+ * agent; or one for each agent session.
+ */
+export const sharings = ['shared', 'agent', 'session'] as const;
+export type Sharing = (typeof sharings)[number];
+
+export const usualMaxSessions = 64;
+export const usualIdleStopMs = 10 * 60_000;
+
 /** One upstream of sallyport.yaml. */
 export interface UpstreamSpec {
   /** `[a-z0-9][a-z0-9_-]*` without `__`, not reserved. */
@@ -30,11 +42,31 @@ export interface UpstreamSpec {
   readonly envPassthrough: readonly string[];
   /** Tool names to expose; empty = all. */
   readonly exposeTools: readonly string[];
+  /** Places (absolute paths or `file:` URIs) whose part of a client's roots it is told; empty = it is told of none. */
+  readonly roots: readonly string[];
   readonly enabled: boolean;
   readonly startTimeoutMs: number;
   readonly callTimeoutMs: number;
-  /** How many agent sessions may have an upstream session of their own at the same time. */
+  /** Of a stdio upstream; over HTTP it is the upstream's to say. */
+  readonly sharing: Sharing;
+  /** How many agent sessions (agents, where `sharing` says so) may have an upstream session of their own at the same time. */
   readonly maxSessions: number;
+  /** Such a session that nobody used for this long is ended, and a process of its own with it. */
+  readonly idleStopMs: number;
+}
+
+/** Who uses an upstream: an agent session, and the client behind it, whom the upstream may ask back. */
+export interface Party extends Pick<AgentCaller, 'agent' | 'session'> {
+  readonly host?: ClientHost | undefined;
+}
+
+/** A resource changed. `session` is the one that follows it; absent where a connection serves everybody, whoever follows it. */
+export interface ResourceUpdate {
+  readonly upstream: string;
+  readonly session: string | undefined;
+  readonly uri: string;
+  /** JSON text of the params as the upstream sent them. */
+  readonly text: string;
 }
 
 export const reservedUpstreams = ['hangar', 'hack', 'vault', 'git', 'plan', 'sallyport', 'scopegate'] as const;
@@ -151,6 +183,8 @@ export interface UpstreamStatus {
   readonly restarts: number;
   readonly circuit?: CircuitView['state'];
   readonly kind?: 'stdio' | 'http';
+  /** Of a stdio upstream that does not serve everybody with one process. */
+  readonly sharing?: Exclude<Sharing, 'shared'>;
   readonly command?: string;
   /** Scheme, host and port of an HTTP upstream. */
   readonly origin?: string;

@@ -1,7 +1,8 @@
 // What one upstream offers besides tools: prompts, resources and resource templates, read when its session begins and again whenever it
 // says that they changed. A list that cannot be had never keeps the tools from being served. Decides nothing.
+import type { Offering } from '../../kernel/dispatch.ts';
 import { asAppError } from '../../kernel/errors.ts';
-import type { Json } from '../../kernel/json.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Clock, Digest, Log, UpstreamConnection } from '../../kernel/ports.ts';
 import { hasDuplicateKeys } from '../../lib/json-text.ts';
 import { hex } from './definition.ts';
@@ -12,11 +13,16 @@ import { createRelisting, type Relisting } from './relisting.ts';
 /** Lists that change together: a server says of both of its resource lists at once that they did. */
 export type OfferKind = 'prompts' | 'resources';
 
+/** `subscriptions`: it tells when a resource is updated. */
+export type Declared = OfferKind | 'completions' | 'logging' | 'subscriptions';
+
 export interface Offers {
   /** In the upstream's order, each key once: of entries that share one, the first. */
   of(list: OfferList): readonly Offer[];
   /** Whether the upstream said at its last start that it has such things, be there any or not. */
-  declares(capability: OfferKind | 'completions'): boolean;
+  declares(capability: Declared): boolean;
+  /** What it said of itself then; nothing before its first start. */
+  said(): Offering['upstream'];
   /** Reads all lists of a fresh session and follows its notices from then on; of one that is followed already nothing. Never rejects. */
   follow(connection: UpstreamConnection, timeoutMs: number): Promise<void>;
 }
@@ -81,7 +87,16 @@ export function createOffers({ upstream, clock, digest, log, changed }: OffersDe
 
   return {
     of: (list) => known[list],
-    declares: (capability) => followed?.capabilities[capability] !== undefined,
+    declares(capability) {
+      const { resources, ...others } = followed?.capabilities ?? {};
+      if (capability === 'subscriptions') return isObject(resources) && resources['subscribe'] === true;
+      return (capability === 'resources' ? resources : others[capability]) !== undefined;
+    },
+    said() {
+      if (followed === undefined) return undefined;
+      const { serverInfo, instructions, capabilities } = followed;
+      return { serverInfo, instructions, capabilities };
+    },
     async follow(connection, timeoutMs) {
       if (connection === followed) return;
       followed = connection;
@@ -103,7 +118,11 @@ export function createOffers({ upstream, clock, digest, log, changed }: OffersDe
 function readKey(text: string, member: string): string | undefined {
   if (!text.isWellFormed()) return undefined;
   const value = JSON.parse(text) as Json;
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || hasDuplicateKeys(text)) return undefined;
-  const key = (value as Readonly<Record<string, Json>>)[member];
+  if (!isObject(value) || hasDuplicateKeys(text)) return undefined;
+  const key = value[member];
   return typeof key === 'string' && key !== '' && key.length <= longestKey ? key : undefined;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

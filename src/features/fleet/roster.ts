@@ -50,8 +50,14 @@ export interface Enlisted {
   readonly offers: Offers;
 }
 
+export interface MemberEntry extends Enlisted {
+  readonly kind: 'member';
+  readonly accepted: Acceptable;
+  readonly tools: PinnedTools;
+}
+
 export type RosterEntry =
-  | ({ readonly kind: 'member'; readonly accepted: Acceptable; readonly tools: PinnedTools } & Enlisted)
+  | MemberEntry
   | { readonly kind: 'idle'; readonly state: EntryState; readonly why: string; readonly acceptable: Acceptable | undefined };
 
 export interface Roster {
@@ -196,7 +202,7 @@ export async function openRoster(deps: RosterDeps): Promise<Roster> {
   };
 }
 
-function isMember(entry: RosterEntry): entry is Extract<RosterEntry, { kind: 'member' }> {
+function isMember(entry: RosterEntry): entry is MemberEntry {
   return entry.kind === 'member';
 }
 
@@ -215,6 +221,7 @@ function sameService(a: Acceptable, b: Acceptable): boolean {
     a.specDigest === b.specDigest &&
     a.spec.startTimeoutMs === b.spec.startTimeoutMs &&
     a.spec.callTimeoutMs === b.spec.callTimeoutMs &&
-    a.spec.maxSessions === b.spec.maxSessions
+    a.spec.maxSessions === b.spec.maxSessions &&
+    a.spec.idleStopMs === b.spec.idleStopMs
   );
 }

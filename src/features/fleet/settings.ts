@@ -1,6 +1,6 @@
 // The `upstreams:` list of sallyport.yaml as text in and text out; comments and everything else in the file stay. Reads no file itself.
 import { parseDocument, isSeq, isMap, type Document } from 'yaml';
-import type { UpstreamSpec } from './model.ts';
+import { usualIdleStopMs, usualMaxSessions, type UpstreamSpec } from './model.ts';
 import { badSettings } from './refusals.ts';
 import { parseSpec } from './spec.ts';
 
@@ -36,6 +36,10 @@ export function withUpstream(text: string, spec: UpstreamSpec): string {
     ...(Object.keys(spec.env).length > 0 && { env: spec.env }),
     ...(spec.envPassthrough.length > 0 && { envPassthrough: spec.envPassthrough }),
     ...(spec.exposeTools.length > 0 && { exposeTools: spec.exposeTools }),
+    ...(spec.sharing !== 'shared' && { sharing: spec.sharing }),
+    ...(spec.maxSessions !== usualMaxSessions && { maxSessions: spec.maxSessions }),
+    ...(spec.idleStopMs !== usualIdleStopMs && { idleStopMs: spec.idleStopMs }),
+    ...(spec.roots.length > 0 && { roots: spec.roots }),
   };
   const list = document.get('upstreams');
   if (isSeq(list)) {

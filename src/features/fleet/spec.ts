@@ -4,10 +4,11 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Digest } from '../../kernel/ports.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { closest } from '../../lib/closest.ts';
+import { placeNamed } from '../../lib/file-uri.ts';
 import { hex } from './definition.ts';
 import { mayPassThrough } from './environment.ts';
 import { checkHttpTransport, httpTransport, looksLikeToken } from './http-transport.ts';
-import { reservedUpstreams, type UpstreamSpec } from './model.ts';
+import { reservedUpstreams, sharings, usualIdleStopMs, usualMaxSessions, type UpstreamSpec } from './model.ts';
 
 export const upstreamName = /^(?!.*__)[a-z0-9][a-z0-9_-]{0,63}$/;
 export const upstreamNameHelp = 'lower-case letters, digits, - and single _, beginning with a letter or digit, at most 64';
@@ -47,10 +48,16 @@ const upstream = z.strictObject({
     .array(variableName.refine(mayPassThrough, 'is a variable of the gateway itself and is never passed on'))
     .default([]),
   exposeTools: z.array(plainText).default([]),
+  roots: z
+    .array(plainText.refine((text) => placeNamed(text) !== undefined, 'must be an absolute path or a file:// URI without . and ..'))
+    .max(64)
+    .default([]),
   enabled: z.boolean().default(true),
   startTimeoutMs: milliseconds(600_000).default(30_000),
   callTimeoutMs: milliseconds(3_600_000).default(120_000),
-  maxSessions: z.int().min(1).max(4_096).default(64),
+  sharing: z.enum(sharings, { error: () => `must be one of ${sharings.join(', ')}` }).default('shared'),
+  maxSessions: z.int().min(1).max(4_096).default(usualMaxSessions),
+  idleStopMs: z.int().min(1_000).max(86_400_000).default(usualIdleStopMs),
 });
 
 function kindProblem({ code }: { readonly code: string | undefined }): string | undefined {
@@ -71,7 +78,12 @@ export function parseSpec(raw: unknown, at: string): ParsedSpec {
   }
   const { transport } = result.data;
   if (transport.kind === 'http') {
-    const { env, envPassthrough } = result.data;
+    const { env, envPassthrough, sharing } = result.data;
+    if (sharing !== 'shared')
+      return {
+        ok: false,
+        problem: `${at}.sharing is for programs that are started here; an upstream over HTTP keeps a session for each agent session by itself.`,
+      };
     if (Object.keys(env).length > 0 || envPassthrough.length > 0)
       return {
         ok: false,
@@ -108,9 +120,21 @@ function guess(key: string, known: readonly string[]): string {
   return meant === undefined ? ` (it has ${known.join(', ')})` : `; did you mean '${meant}'?`;
 }
 
-/** What an operator decides on: everything that determines what runs and what it can reach. Time-outs and `enabled` are not of that kind. */
-export function specFacts({ name, transport, env, envPassthrough, exposeTools }: UpstreamSpec): JsonObject {
-  return { name, transport: transportFacts(transport), env, envPassthrough, exposeTools };
+/**
+ * What an operator decides on: everything that determines what runs, what it can reach and whom it can ask back. Time-outs and `enabled`
+ * are not of that kind.
+ */
+export function specFacts({ name, transport, env, envPassthrough, exposeTools, roots, sharing }: UpstreamSpec): JsonObject {
+  return {
+    name,
+    transport: transportFacts(transport),
+    env,
+    envPassthrough,
+    exposeTools,
+    // Only where they are not as usual: what was accepted before there was a choice stays accepted.
+    ...(roots.length === 0 ? {} : { roots }),
+    ...(sharing === 'shared' ? {} : { sharing }),
+  };
 }
 
 function transportFacts(transport: UpstreamSpec['transport']): JsonObject {

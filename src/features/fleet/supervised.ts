@@ -1,38 +1,35 @@
-// Lets the calls of one member through as its state machine says, and tells it how they ended. Where the upstream keeps state for each of
-// its clients, agent sessions have upstream sessions of their own beside the one for everybody. Knows instants and no transport.
-import { AppError, asAppError } from '../../kernel/errors.ts';
+// One upstream as callers meet it: which of its connections a request goes to (the one for everybody, or one of the agent session's own),
+// and what its sessions want to be told. Knows instants and no transport.
+import { asAppError, AppError } from '../../kernel/errors.ts';
+import type { LogLevel } from '../../kernel/dispatch.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { UpstreamClient, UpstreamConnection, UpstreamReply, UpstreamSubject } from '../../kernel/ports.ts';
+import type { UpstreamClient, UpstreamConnection, UpstreamOpening, UpstreamReply } from '../../kernel/ports.ts';
+import { admitted, counts, type Desk, type SupervisedCall } from './admitted.ts';
 import { createAgentSessions } from './agent-sessions.ts';
-import { createMainSession, type MainSessionDeps } from './main-session.ts';
-import { admit, circuitOf, mayStart, type Admission } from './member.ts';
-import type { CircuitView, MemberState } from './model.ts';
-import { circuitOpen, down, loginNeeded, named } from './refusals.ts';
-import { within } from './within.ts';
+import { createFollowing } from './following.ts';
+import { createMainSession, type MainSession, type MainSessionDeps } from './main-session.ts';
+import { circuitOf, mayStart } from './member.ts';
+import type { CircuitView, MemberState, Party, ResourceUpdate, Sharing } from './model.ts';
+import { createOwnSessions } from './own-sessions.ts';
+import { down, loginNeeded, named } from './refusals.ts';
+import { createReopening } from './reopening.ts';
+import { createSoleHost, type SoleHost } from './sole-host.ts';
+import { within, type Patience } from './within.ts';
+import type { Circle } from './wishes.ts';
+
+export type { SupervisedCall } from './admitted.ts';
 
 const pingTimeoutMs = 5_000;
-/** What says that an upstream does not work, once something was sent. */
-const failures: ReadonlySet<string> = new Set(['fleet.timeout', 'fleet.protocol', 'fleet.failed']);
-/** With these it is certain that nothing was done, so one fresh try is no repetition. */
-const unsent: ReadonlySet<string> = new Set(['fleet.exited', 'fleet.session_lost']);
+/** The revision whose requests say themselves which log messages they want. */
+const levelInRequests = '2026-07-28';
 
 export interface SupervisedDeps extends MainSessionDeps {
-  /** How many agent sessions may have an upstream session of their own. */
+  readonly sharing: Sharing;
+  /** How many agent sessions (agents) may have an upstream session of their own. */
   readonly maxSessions: number;
-}
-
-export interface SupervisedCall {
-  /** The agent session on whose behalf. */
-  readonly session: string;
-  readonly method: string;
-  readonly params: string | undefined;
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-  readonly onProgress?: ((note: JsonObject) => void) | undefined;
-  readonly subject?: UpstreamSubject | undefined;
-  readonly client?: UpstreamClient | undefined;
-  /** Asked when the session is ready and its list is fresh, before anything is sent; what it throws is the answer. */
-  readonly verify?: () => void;
+  readonly idleStopMs: number;
+  /** A resource that somebody follows changed. */
+  readonly updated: (update: ResourceUpdate) => void;
 }
 
 export interface SupervisedView {
@@ -45,13 +42,23 @@ export interface SupervisedView {
   readonly serverInfo?: JsonObject;
   /** The revision spoken. */
   readonly era?: string;
-  /** Agent sessions with one of their own; absent where one serves all. */
+  /** Agent sessions (agents) with one of their own; absent where one serves all. */
   readonly sessions?: number;
 }
 
 export interface Supervised {
-  /** Rejects within `timeoutMs`, always, with the `fleet.*` codes. */
+  /** Rejects within `timeoutMs`, always, with the `fleet.*` codes; while the client is asked back the time stands still. */
   call(call: SupervisedCall): Promise<UpstreamReply>;
+  /**
+   * `notifications/resources/updated` about this resource is wanted for the session, on this connection and those that come after it, until
+   * `unfollow` or `endSession`. Resolves with what the upstream said to that; an error answer changes nothing. Rejects as `call` does.
+   */
+  follow(party: Party, uri: string, options: FollowOptions): Promise<UpstreamReply>;
+  unfollow(session: string, uri: string): void;
+  /** The least severe log messages the session wants; `undefined` none. A connection for several is asked for what the most curious wants. */
+  logLevel(party: Party, level: LogLevel | undefined): void;
+  /** Tells what the session has of its own here; where a connection serves everybody nothing is told. */
+  tell(party: Party, method: string, params?: JsonObject): void;
   /** Lists its tools now, past the circuit and without a say in it: health is measured, not decided. Starts it if that is allowed. */
   measure(timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Starts it if that is allowed now; failures are kept in the view. */
@@ -64,25 +71,101 @@ export interface Supervised {
   stop(): Promise<void>;
 }
 
+export interface FollowOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
 export function createSupervised(deps: SupervisedDeps): Supervised {
-  const { name, clock, startTimeoutMs } = deps;
-  const main = createMainSession(deps);
-  const sessions = createAgentSessions({
+  const { name, clock, startTimeoutMs, sharing } = deps;
+  /** The upstream was found to keep a session for each of its clients, over HTTP. */
+  let perSession = false;
+  /** Of the processes that several sessions of one agent share. */
+  const soles = new Map<string, SoleHost>();
+  const main = createMainSession({ ...deps, open: openMain });
+  const following = createFollowing({ ...deps, upstream: name, ending: main.ending });
+  const reopening = createReopening({ clock, wanted: listensOn, reopen });
+  const bounds = { capacity: deps.maxSessions, idleStopMs: deps.idleStopMs };
+  const own = createOwnSessions({
+    ...deps,
+    ending: main.ending,
+    open: openOwn,
+    send: sendOwn,
+    joined: join,
+    listensOn,
+    left: reopening.lost,
+  });
+  /** Of an upstream over HTTP that keeps state; they share the member's machine, as they share its server. */
+  const sessions = createAgentSessions({ ...bounds, upstream: name, clock, open: openForAgent, listensOn, left: reopening.lost });
+  const desk: Desk = {
     upstream: name,
     clock,
-    capacity: deps.maxSessions,
-    open: openForAgent,
-  });
+    member: main.member,
+    apply: main.apply,
+    lastFailure: () => main.failure()?.message,
+    ended: main.ended,
+    send,
+    failed: failedCall,
+  };
 
-  async function openForAgent(): Promise<UpstreamConnection> {
+  /** Whose connection a session uses where there is none for everybody. */
+  function keyOf({ agent, session }: Pick<SupervisedCall, 'agent' | 'session'>): string {
+    return sharing === 'agent' ? (agent ?? session) : session;
+  }
+
+  function circleOf(key: string): Circle {
+    if (sharing === 'agent') return (party) => party.agent === key;
+    return sharing === 'session' || perSession ? (party) => party.session === key : () => true;
+  }
+
+  function liveOf(party: Party): UpstreamConnection | undefined {
+    if (sharing !== 'shared') return own.live(keyOf(party));
+    return perSession ? sessions.live(party.session) : main.live();
+  }
+
+  function listensOn(key: string): boolean {
+    return !main.ended() && following.followed(circleOf(key)).size > 0;
+  }
+
+  function join(key: string, connection: UpstreamConnection): Promise<void> {
+    return following.join(connection, circleOf(key));
+  }
+
+  async function openMain(opening: Parameters<SupervisedDeps['open']>[0]): Promise<UpstreamConnection> {
+    const connection = await deps.open(opening);
+    perSession = connection.perSession === true;
+    // Nobody waits for it: the list comes first.
+    if (sharing === 'shared' && !perSession) void following.join(connection, undefined);
+    return connection;
+  }
+
+  function openOwn(key: string, opening: Parameters<SupervisedDeps['open']>[0]): Promise<UpstreamConnection> {
+    if (sharing !== 'agent' || opening.host === undefined) return deps.open(opening);
+    const sole = createSoleHost(opening.host);
+    soles.set(key, sole);
+    return deps.open({ ...opening, host: sole.host });
+  }
+
+  async function openForAgent(key: string, host: UpstreamOpening['host']): Promise<UpstreamConnection> {
     try {
-      return await deps.open({ startTimeoutMs, signal: main.ending, listens: false });
+      const opening = { startTimeoutMs, signal: main.ending, listens: host !== undefined };
+      const connection = await deps.open(host === undefined ? opening : { ...opening, host });
+      await join(key, connection);
+      return connection;
     } catch (thrown) {
       const error = named(name, asAppError(thrown));
       // Counted here, once, however many calls wait for this session.
       if (error.code === 'fleet.start_failed') main.apply({ kind: 'call_failed', at: clock.monotonic(), probe: false });
       throw error;
     }
+  }
+
+  /** What somebody follows is followed on whatever comes after a connection that was lost. */
+  async function reopen(key: string): Promise<void> {
+    const party = following.someone(circleOf(key));
+    if (party === undefined) return;
+    const timeoutMs = startTimeoutMs + pingTimeoutMs;
+    await call({ ...party, method: 'ping', params: undefined, signal: main.ending, timeoutMs });
   }
 
   /** Open circuit on a living process: one that does not even answer a ping is ended, so that the probe meets a fresh one. */
@@ -95,25 +178,54 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     );
   }
 
-  async function send(call: SupervisedCall, deadline: number): Promise<UpstreamReply> {
-    const patience = { clock, deadline, signal: call.signal, what: `Upstream '${name}' was not ready in time.` };
-    const connection = main.current() ?? (await within(main.fresh(), patience));
-    if (connection.perSession !== true) return ask(connection, call, deadline);
-    return sessions.use(call.session, async (own) =>
-      ask(own instanceof Promise ? await within(own, patience) : own, call, deadline),
+  function patienceFor({ signal }: SupervisedCall, deadline: number): Patience {
+    return { clock, deadline, signal, what: `Upstream '${name}' was not ready in time.` };
+  }
+
+  async function send(request: SupervisedCall, deadline: number): Promise<UpstreamReply> {
+    const connection = main.current() ?? (await within(main.fresh(), patienceFor(request, deadline)));
+    if (connection.perSession !== true) return ask(connection, request, deadline);
+    return sessions.use(request.session, request.host, async (theirs) =>
+      ask(theirs instanceof Promise ? await within(theirs, patienceFor(request, deadline)) : theirs, request, deadline),
     );
   }
 
-  function ask(connection: UpstreamConnection, call: SupervisedCall, deadline: number): Promise<UpstreamReply> {
-    const { method, params, signal, onProgress, subject, client } = call;
-    call.verify?.();
-    return connection.request(method, params, {
+  async function sendOwn(
+    theirs: UpstreamConnection | Promise<UpstreamConnection>,
+    request: SupervisedCall,
+    deadline: number,
+  ): Promise<UpstreamReply> {
+    const patience = patienceFor(request, deadline);
+    // The list is the main session's; where that is down, what is accepted stands.
+    if (main.live() !== undefined && main.current() === undefined)
+      await within(
+        main.fresh().catch(() => undefined),
+        patience,
+      );
+    const connection = theirs instanceof Promise ? await within(theirs, patience) : theirs;
+    if (request.host !== undefined) soles.get(keyOf(request))?.met(request.host);
+    return ask(connection, request, deadline);
+  }
+
+  function ask(connection: UpstreamConnection, request: SupervisedCall, deadline: number): Promise<UpstreamReply> {
+    const { method, params, signal, onProgress, subject, host, follows } = request;
+    request.verify?.();
+    const client = request.client ?? (following.any() ? clientOf(request, connection) : undefined);
+    const options = {
       signal,
       timeoutMs: Math.max(1, deadline - clock.monotonic()),
       ...(onProgress === undefined ? {} : { onProgress }),
       ...(subject === undefined ? {} : { subject }),
       ...(client === undefined ? {} : { client }),
-    });
+      ...(host === undefined ? {} : { host }),
+    };
+    return follows === undefined ? connection.request(method, params, options) : connection.subscribe(follows, options);
+  }
+
+  /** Of a caller of 2025, which said once what it wants to hear, for an upstream that wants to hear that each time. */
+  function clientOf({ session, host }: SupervisedCall, { protocolVersion }: UpstreamConnection): UpstreamClient | undefined {
+    const logLevel = protocolVersion === levelInRequests ? following.levelOf(session) : undefined;
+    return logLevel === undefined ? undefined : { capabilities: host?.capabilities ?? {}, info: host?.info, logLevel };
   }
 
   function failedCall(error: AppError, probe: boolean, last: boolean): void {
@@ -122,9 +234,8 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     const deaf = code === 'process.closed' || code === 'fleet.unreachable';
     // One that lost a session and then the next one as well does not serve.
     const lost = code === 'fleet.session_lost' && last;
-    const counts = lost || (failures.has(code) && data?.['sent'] !== false);
     // A dead connection is one failure, however many calls find out.
-    if (counts || (deaf && live !== undefined)) {
+    if (lost || counts(error) || (deaf && live !== undefined)) {
       main.apply({ kind: 'call_failed', at: clock.monotonic(), probe });
       if (deaf && live !== undefined)
         main.recycle(
@@ -138,28 +249,8 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     if (code === 'fleet.session_lost' && live !== undefined) main.relist();
   }
 
-  async function call(request: SupervisedCall): Promise<UpstreamReply> {
-    const deadline = clock.monotonic() + request.timeoutMs;
-    for (let again = true; ; again = false) {
-      const admission = admit(main.member(), clock.monotonic());
-      if (admission.kind === 'refuse') throw refusal(admission);
-      if (admission.probe) main.apply({ kind: 'probe_taken' });
-      try {
-        const reply = await send(request, deadline);
-        if (main.member().failures > 0 || admission.probe) main.apply({ kind: 'call_succeeded' });
-        return reply;
-      } catch (thrown) {
-        const error = named(name, asAppError(thrown));
-        failedCall(error, admission.probe, !again);
-        if (again && !main.ended() && unsent.has(error.code) && error.data?.['sent'] === false) continue;
-        throw error;
-      }
-    }
-  }
-
-  function refusal(refused: Extract<Admission, { kind: 'refuse' }>): AppError {
-    if (refused.why === 'login') return loginNeeded(name, main.failure()?.message);
-    return (refused.why === 'circuit' ? circuitOpen : down)(name, refused.retryAfterMs, main.failure()?.message);
+  function call(request: SupervisedCall): Promise<UpstreamReply> {
+    return admitted(sharing === 'shared' ? desk : own.desk(keyOf(request)), request);
   }
 
   /** A start lists as well; a session that was there is asked anew. */
@@ -182,6 +273,20 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
 
   return {
     call,
+    async follow(party, uri, { signal, timeoutMs }) {
+      const params = JSON.stringify({ uri });
+      const reply = await call({ ...party, method: 'resources/subscribe', params, follows: uri, signal, timeoutMs });
+      if (reply.kind === 'result' && !signal.aborted) following.follow(party, uri);
+      return reply;
+    },
+    unfollow(session, uri) {
+      const party = following.party(session);
+      if (party !== undefined) following.unfollow(session, uri, liveOf(party), circleOf(keyOf(party)));
+    },
+    logLevel: (party, level) => following.logLevel(party, level, liveOf(party), circleOf(keyOf(party))),
+    tell(party, method, params) {
+      if (sharing !== 'shared' || perSession) liveOf(party)?.notify(method, params);
+    },
     async measure(timeoutMs, signal) {
       const now = clock.monotonic();
       if (main.member().phase === 'login_needed') throw loginNeeded(name, main.failure()?.message);
@@ -199,24 +304,38 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
       await main.start().catch(() => undefined);
     },
     forgive() {
+      own.forgive();
       if (main.live() === undefined && !main.starting()) main.apply({ kind: 'stopped' });
     },
-    endSession: (session) => sessions.end(session),
-    view() {
-      const [live, failure, member] = [main.live(), main.failure(), main.member()];
-      return {
-        state: member.phase,
-        circuit: circuitOf(member, clock.monotonic()),
-        restarts: Math.max(0, member.starts - 1),
-        ...(live === undefined ? {} : { era: live.protocolVersion, serverInfo: live.serverInfo }),
-        ...(live?.pid === undefined ? {} : { pid: live.pid }),
-        ...(live?.perSession === true ? { sessions: sessions.count() } : {}),
-        ...(failure === undefined ? {} : { lastError: failure.message }),
-        ...(failure?.stderrTail === undefined ? {} : { stderrTail: failure.stderrTail }),
-      };
+    endSession(session) {
+      const party = following.party(session);
+      if (party !== undefined) following.end(session, liveOf(party), circleOf(keyOf(party)));
+      sessions.end(session);
+      if (sharing === 'session') own.end(session);
     },
+    view: () => ({ ...viewOf(main, clock.monotonic(), own.lastFailure()), ...countOf() }),
     async stop() {
-      await Promise.all([main.stop(), sessions.close()]);
+      reopening.stop();
+      await Promise.all([main.stop(), own.close(), sessions.close()]);
     },
+  };
+
+  function countOf(): Pick<SupervisedView, 'sessions'> {
+    if (sharing !== 'shared') return { sessions: own.count() };
+    return main.live()?.perSession === true ? { sessions: sessions.count() } : {};
+  }
+}
+
+function viewOf(main: MainSession, now: number, ownFailure: string | undefined): SupervisedView {
+  const [live, failure, member] = [main.live(), main.failure(), main.member()];
+  const lastError = failure?.message ?? ownFailure;
+  return {
+    state: member.phase,
+    circuit: circuitOf(member, now),
+    restarts: Math.max(0, member.starts - 1),
+    ...(live === undefined ? {} : { era: live.protocolVersion, serverInfo: live.serverInfo }),
+    ...(live?.pid === undefined ? {} : { pid: live.pid }),
+    ...(lastError === undefined ? {} : { lastError }),
+    ...(failure?.stderrTail === undefined ? {} : { stderrTail: failure.stderrTail }),
   };
 }

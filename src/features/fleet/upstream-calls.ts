@@ -1,13 +1,16 @@
 // Requests on their way to a member: params written, the definition held to what was decided on, the answer with what it says of itself.
 // Knows no state of a member and no agent.
 import type { ClientHost } from '../../kernel/client-host.ts';
+import type { LogLevel } from '../../kernel/dispatch.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { UpstreamClient } from '../../kernel/ports.ts';
-import type { CatalogTool } from './model.ts';
+import type { UpstreamClient, UpstreamReply } from '../../kernel/ports.ts';
+import type { CatalogTool, Party } from './model.ts';
 import { quarantined } from './refusals.ts';
-import type { RosterEntry } from './roster.ts';
+import type { MemberEntry } from './roster.ts';
 
 export interface UpstreamCall {
+  /** Of the caller; where it is told, an upstream that runs once for each agent is that agent's. */
+  readonly agent?: string | undefined;
   /** Of the caller: an upstream that keeps state for each of its clients has one of its own sessions for it. */
   readonly session: string;
   /** What the caller said of itself with the request; absent for those of 2025, who said it when their session began. */
@@ -46,14 +49,27 @@ export interface UpstreamCalls {
   call(call: UpstreamCall): Promise<UpstreamAnswer>;
   /** The same for everything else; there is no definition to hold it to. */
   relay(errand: UpstreamErrand): Promise<UpstreamAnswer>;
+  /** Updates of the resource are wanted for the session until `unfollow`, or its end; resolves with what the upstream said to that. */
+  follow(wish: UpstreamFollowing): Promise<UpstreamReply>;
+  unfollow(upstream: string, session: string, uri: string): void;
+  /** The least severe log messages the session wants of it; `undefined` none. */
+  logLevel(upstream: string, party: Party, level: LogLevel | undefined): void;
 }
 
-type MemberEntry = Extract<RosterEntry, { kind: 'member' }>;
+export interface UpstreamFollowing {
+  readonly upstream: string;
+  readonly party: Party;
+  readonly uri: string;
+  readonly signal: AbortSignal;
+}
 
-/** `memberOf` throws for an upstream that is not to be called. */
-export function createUpstreamCalls(memberOf: (upstream: string) => MemberEntry): UpstreamCalls {
+/** `memberOf` throws for an upstream that is not to be called, `find` finds nothing. */
+export function createUpstreamCalls(
+  memberOf: (upstream: string) => MemberEntry,
+  find: (upstream: string) => MemberEntry | undefined,
+): UpstreamCalls {
   return {
-    async call({ session, client, tool, args, rest, signal, onProgress, beforeSend }) {
+    async call({ agent, session, client, host, tool, args, rest, signal, onProgress, beforeSend }) {
       const { member, tools, accepted } = memberOf(tool.upstream);
       const verify = (): void => {
         const now = tools.resolve(tool.tool);
@@ -64,7 +80,9 @@ export function createUpstreamCalls(memberOf: (upstream: string) => MemberEntry)
       const params = JSON.stringify({ ...rest, name: tool.tool, ...(args === undefined ? {} : { arguments: args }) });
       const { callTimeoutMs } = accepted.spec;
       const reply = await member.call({
+        agent,
         session,
+        host,
         method: 'tools/call',
         params,
         signal,
@@ -88,5 +106,12 @@ export function createUpstreamCalls(memberOf: (upstream: string) => MemberEntry)
       });
       return reply.kind === 'error' ? reply : { ...reply, isError: false };
     },
+    async follow({ upstream, party, uri, signal }) {
+      const { member, accepted } = memberOf(upstream);
+      return member.follow(party, uri, { signal, timeoutMs: accepted.spec.callTimeoutMs });
+    },
+    // Of an upstream that went meanwhile nothing is left to be taken back.
+    unfollow: (upstream, session, uri) => find(upstream)?.member.unfollow(session, uri),
+    logLevel: (upstream, party, level) => find(upstream)?.member.logLevel(party, level),
   };
 }

@@ -23,6 +23,10 @@ const input = z.strictObject({
   env: z.record(z.string(), z.string()).default({}).describe('A fixed variable of the child, KEY=VALUE. Never a secret.'),
   envPassthrough: z.array(z.string()).default([]).describe('A variable to pass on from where the daemon runs.'),
   expose: z.array(z.string()).default([]).describe('A tool to expose; all of them unless given.'),
+  roots: z
+    .array(z.string())
+    .default([])
+    .describe("A place, as an absolute path or file:// URI, whose part of a client's roots it is told; none unless given."),
   url: z.string().optional().describe('The endpoint of an upstream over HTTP, instead of a command.'),
   header: z
     .record(z.string(), z.string())
@@ -59,8 +63,8 @@ export function addOperation({ fleet }: FleetOperationDeps) {
   });
 }
 
-function specOf({ name, env, envPassthrough, expose, maxSessions, ...wanted }: Input): UpstreamSpec {
-  const more = { env, envPassthrough, exposeTools: expose, ...(maxSessions === undefined ? {} : { maxSessions }) };
+function specOf({ name, env, envPassthrough, expose, roots, maxSessions, ...wanted }: Input): UpstreamSpec {
+  const more = { env, envPassthrough, exposeTools: expose, roots, ...(maxSessions === undefined ? {} : { maxSessions }) };
   const parsed = parseSpec({ name, transport: transportOf(name, wanted), ...more }, 'upstream');
   if (!parsed.ok) throw badSpec(parsed.problem, 'See: sallyport upstream add --help');
   return parsed.spec;

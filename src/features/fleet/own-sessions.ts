@@ -1,0 +1,166 @@
+// The processes that agents or agent sessions have of their own with a stdio upstream. Each has a state machine to itself, so that one that
+// crashes, hangs or does not start is trouble for its own agent and nobody else. Knows no list and no pin.
+import { asAppError, type AppError } from '../../kernel/errors.ts';
+import type { Clock, Entropy, Log, UpstreamConnection, UpstreamEnd, UpstreamOpening, UpstreamReply } from '../../kernel/ports.ts';
+import type { Audit } from '../audit/audit.ts';
+import { counts, type Desk, type SupervisedCall } from './admitted.ts';
+import { createAgentSessions, type AgentSessions } from './agent-sessions.ts';
+import { circuitOf, newMember, next, type Member, type MemberEvent } from './member.ts';
+import { named } from './refusals.ts';
+
+export interface OwnSessionsDeps {
+  readonly name: string;
+  readonly specDigest: string;
+  readonly open: (key: string, opening: UpstreamOpening & { readonly listens: boolean }) => Promise<UpstreamConnection>;
+  readonly startTimeoutMs: number;
+  readonly maxSessions: number;
+  readonly idleStopMs: number;
+  readonly audit: Pick<Audit, 'append' | 'appendQuietly'>;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  readonly ending: AbortSignal;
+  readonly mask: (text: string) => string;
+  readonly send: (
+    own: UpstreamConnection | Promise<UpstreamConnection>,
+    call: SupervisedCall,
+    deadline: number,
+  ) => Promise<UpstreamReply>;
+  /** Before a fresh one is used. */
+  readonly joined: (key: string, connection: UpstreamConnection) => Promise<void>;
+  readonly listensOn: (key: string) => boolean;
+  readonly left: (key: string) => void;
+}
+
+export interface OwnSessions extends Pick<AgentSessions, 'live' | 'count' | 'close'> {
+  /** Where requests for this key go. */
+  desk(key: string): Desk;
+  /** Why one did not start or went by itself, the last time that happened. */
+  lastFailure(): string | undefined;
+  end(key: string): void;
+  forgive(): void;
+}
+
+const pingTimeoutMs = 5_000;
+/** Machines that have something to remember. */
+const remembered = 4_096;
+
+export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
+  const { name, audit, clock, entropy, log, ending } = deps;
+  const members = new Map<string, Member>();
+  let failure: string | undefined;
+  const sessions = createAgentSessions({
+    upstream: name,
+    clock,
+    capacity: deps.maxSessions,
+    idleStopMs: deps.idleStopMs,
+    listensOn: deps.listensOn,
+    left: exited,
+    open: begin,
+  });
+
+  const memberOf = (key: string): Member => members.get(key) ?? newMember;
+  const jitter = (): number => (entropy.bytes(1)[0] ?? 0) / 256;
+
+  function apply(key: string, event: MemberEvent): void {
+    const before = circuitOf(memberOf(key), clock.monotonic()).state;
+    const member = next(memberOf(key), event);
+    // The longest unchanged one goes first.
+    members.delete(key);
+    const oldest = members.size >= remembered ? members.keys().next().value : undefined;
+    if (oldest !== undefined) members.delete(oldest);
+    members.set(key, member);
+    const { state, failures } = circuitOf(member, clock.monotonic());
+    if (state === before || state === 'half_open') return;
+    audit.appendQuietly({ event: 'upstream.circuit', actor: 'daemon', facts: { upstream: name, for: key, state, failures } });
+  }
+
+  async function begin(key: string, host: UpstreamOpening['host']): Promise<UpstreamConnection> {
+    apply(key, { kind: 'start_begun' });
+    try {
+      ending.throwIfAborted();
+      // No record, no process (DESIGN invariant 6).
+      const facts = { upstream: name, for: key, spec: deps.specDigest, start: memberOf(key).starts };
+      audit.append({ event: 'upstream.started', actor: 'daemon', facts });
+      const opening = { startTimeoutMs: deps.startTimeoutMs, signal: ending, listens: true };
+      const connection = await deps.open(key, host === undefined ? opening : { ...opening, host });
+      apply(key, { kind: 'start_succeeded', at: clock.monotonic() });
+      await deps.joined(key, connection);
+      return connection;
+    } catch (thrown) {
+      const error = named(name, asAppError(thrown));
+      const ours = ending.aborted || error.code.startsWith('audit.');
+      if (ours) apply(key, { kind: 'start_abandoned' });
+      else {
+        apply(key, { kind: 'start_failed', at: clock.monotonic(), jitter: jitter() });
+        failure = error.message;
+        log.warn('an upstream did not start for an agent', { upstream: name, for: key, reason: error.message });
+      }
+      throw error;
+    }
+  }
+
+  function exited(key: string, { code, signal, stderrTail }: UpstreamEnd): void {
+    failure = `A process of upstream '${name}' for ${key} ${signal === null ? `exited with code ${code}` : `was ended by ${signal}`}.`;
+    apply(key, { kind: 'exited', at: clock.monotonic(), jitter: jitter() });
+    audit.appendQuietly({ event: 'upstream.exited', actor: 'daemon', facts: { upstream: name, for: key, code, signal } });
+    log.warn('an upstream exited by itself', { upstream: name, for: key, code, signal, stderr: deps.mask(stderrTail) });
+    deps.left(key);
+  }
+
+  /** Ended, so that the next call meets a fresh one. */
+  function recycle(key: string, connection: UpstreamConnection, why: string): void {
+    if (sessions.live(key) !== connection) return;
+    failure = why;
+    apply(key, { kind: 'recycled', at: clock.monotonic(), jitter: jitter() });
+    log.warn('an upstream is stopped to be started anew', { upstream: name, for: key, reason: why });
+    const facts = { upstream: name, for: key, code: null, signal: null, recycled: true };
+    audit.appendQuietly({ event: 'upstream.exited', actor: 'daemon', facts });
+    sessions.end(key);
+    deps.left(key);
+  }
+
+  function failed(key: string, error: AppError, probe: boolean): void {
+    const live = sessions.live(key);
+    const deaf = error.code === 'process.closed';
+    if (counts(error) || (deaf && live !== undefined)) {
+      apply(key, { kind: 'call_failed', at: clock.monotonic(), probe });
+      if (live === undefined) return;
+      if (deaf) recycle(key, live, `Upstream '${name}' was stopped for ${key}: it no longer reads its input.`);
+      else if (circuitOf(memberOf(key), clock.monotonic()).state === 'open') examine(key, live);
+    } else if (probe) apply(key, { kind: 'probe_released' });
+  }
+
+  /** One that does not even answer a ping is ended. */
+  function examine(key: string, connection: UpstreamConnection): void {
+    connection.request('ping', undefined, { signal: ending, timeoutMs: pingTimeoutMs }).then(
+      () => undefined,
+      () => recycle(key, connection, `Upstream '${name}' was stopped for ${key}: it answers neither calls nor pings.`),
+    );
+  }
+
+  return {
+    live: (key) => sessions.live(key),
+    count: () => sessions.count(),
+    close: () => sessions.close(),
+    lastFailure: () => failure,
+    forgive() {
+      members.clear();
+      failure = undefined;
+    },
+    end(key) {
+      sessions.end(key);
+      members.delete(key);
+    },
+    desk: (key) => ({
+      upstream: name,
+      clock,
+      member: () => memberOf(key),
+      apply: (event) => apply(key, event),
+      lastFailure: () => failure,
+      ended: () => ending.aborted,
+      send: (call, deadline) => sessions.use(key, call.host, (own) => deps.send(own, call, deadline)),
+      failed: (error, probe) => failed(key, error, probe),
+    }),
+  };
+}
