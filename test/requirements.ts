@@ -42,6 +42,29 @@ export const requirements = {
     'The stdio bridge gives stateless requests their headers, takes them back by closing, and keeps a subscription over a restart of the daemon.',
   'ERA-10': 'Every message the door sends is valid under the published schema of its revision.',
   'ERA-11': 'Error codes that 2026-07-28 took away reach no client of it.',
+  'ERA-12':
+    'A subscription of 2026-07-28 follows up to 256 resources: those refused are left out of what is acknowledged, updates carry its id, all ends with it.',
+  'ERA-13': 'Log messages come with the request that asked for their level, on its stream, and with no other.',
+  'ERA-14':
+    'At its own endpoint an upstream is introduced by what it said of itself, and a method that only it knows is relayed; no other is.',
+  'ERA-15': 'Stateless clients that declare different capabilities are different callers.',
+
+  'PARK-1':
+    'What an upstream asks in the middle of a call answers a 2026-07-28 client with input_required; the same request with the responses goes on with the call, which runs once.',
+  'PARK-2':
+    'Only the agent, endpoint, method, target, arguments and capabilities of the parked call resume it, and each state once.',
+  'PARK-3': 'Missing, extra or misshapen responses are refused with -32602, and the call still waits.',
+  'PARK-4': 'A client is never asked what it did not declare, nor in a request that may not be answered with a question.',
+  'PARK-5':
+    'Parked calls are bounded: 64 per agent, 10 minutes for each question; they end with their agent and when the gateway stops.',
+  'PARK-6':
+    'A parked call survives the end of the exchange that was answered; an exchange that carries a call cancels it when it closes.',
+
+  'FAST-1':
+    'The plain form of HTTP at the agent door is taken as node’s HTTP server takes it: the same requests and the same answers, however the bytes are cut.',
+  'FAST-2':
+    'Whatever is not exactly the plain form is left to node’s HTTP server, with every byte from its start: nothing is read in two ways.',
+  'FAST-3': 'On the plain form too a slow body, a silent or an idle peer is cut off, a dropped one is noticed, and closing keeps its grace.',
 
   'AGENT-1': 'A token is shown once, is 256 random bits, and only its hash is stored.',
   'AGENT-2': 'Add, rotate, revoke, remove and unsuspend need an operator signature; suspend narrows and does not.',
@@ -219,6 +242,32 @@ export const requirements = {
   'REL-9':
     'Capabilities are declared where something behind the endpoint has them, and exactly those who were told so hear that a list changed.',
   'REL-10': 'What a 2026 client reads is marked as its own to keep, whatever the upstream said.',
+
+  'TWOWAY-1':
+    'What a client says of itself when its session begins stands, within bounds, behind every call of it: one host for the whole session.',
+  'TWOWAY-2':
+    'A request to a client rides on the stream of a call in flight, else on the one it listens on; without any it waits a moment, then says that nobody is there.',
+  'TWOWAY-3': 'What the client answers, result or error, reaches whoever asked as the very text.',
+  'TWOWAY-4':
+    'Only the session that was asked can answer, once and before the request is taken back; every other answer is dropped.',
+  'TWOWAY-5': 'The end of a session ends what was asked of its client, and 30,000 such sessions leave nothing behind.',
+  'TWOWAY-6': 'A request that is taken back is cancelled at the client, and the progress it reports reaches whoever asked.',
+  'TWOWAY-7': 'An answer that strict reading refuses, or that is against JSON-RPC, fails the request it was given to.',
+  'TWOWAY-8': 'At most 64 requests to one client are in flight, and one more is refused.',
+  'TWOWAY-9': 'logging/setLevel is of its session alone, and a level that is none is -32602.',
+  'TWOWAY-10': 'Notices to a client are told on a stream it has; without one logs are lost and others wait, within bounds.',
+  'TWOWAY-11':
+    'resources/subscribe is decided by the gateway, taken back like a call, and refused in the words of resources/read; unsubscribe ends it.',
+  'TWOWAY-12': 'That the roots of a client changed is told to the gateway, for its session.',
+  'TWOWAY-13':
+    'What is declared is what is relayed; at the endpoint of one upstream in its own words, serverInfo and instructions included.',
+  'TWOWAY-14':
+    'A method that no revision of MCP knows travels to the upstream at its own endpoint and is -32601 at every other; those of MCP never travel so.',
+
+  'BATCH-1': 'A session of 2025-03-26 may send batches; those of later revisions are told that there are none.',
+  'BATCH-2':
+    'Each message of a batch is served as if it had come alone; the answers are one array, or events when something streams, or 202 when there are none.',
+  'BATCH-3': 'A batch that is empty, too long, or has an id twice does nothing at all; initialize is never in one.',
 
   'LOAD-1': '20 agents with 1,000 calls each, mixed allow and ask: flat memory, no leaked child, the log verifies.',
 

@@ -19,8 +19,63 @@ test('the methods of the era are these and no others', () => {
     'prompts/get',
     'resources/read',
     'completion/complete',
+    'logging/setLevel',
+    'resources/subscribe',
+    'resources/unsubscribe',
   ]);
-  expect([...era2025.notices.keys()]).toEqual(['notifications/initialized', 'notifications/cancelled']);
+  expect([...era2025.notices.keys()]).toEqual([
+    'notifications/initialized',
+    'notifications/cancelled',
+    'notifications/progress',
+    'notifications/roots/list_changed',
+  ]);
+});
+
+test('[BATCH-1] one revision has batches', () => {
+  expect(era2025.versions.filter((version) => era2025.hasBatches(version))).toEqual(['2025-03-26']);
+});
+
+describe('initialize', () => {
+  const read = (params: JsonObject): unknown => era2025.requests.get('initialize')?.({ protocolVersion: 'v', ...params });
+
+  test('[TWOWAY-1] what the client says of itself is read, and may be left out', () => {
+    const client = { capabilities: { roots: {}, vendor: [1] }, info: { name: 'n', version: '1', title: 'T' } };
+    expect(read({ capabilities: client.capabilities, clientInfo: client.info })).toEqual({
+      kind: 'initialize',
+      version: 'v',
+      client,
+    });
+    expect(read({})).toMatchObject({ client: { capabilities: {}, info: undefined } });
+  });
+
+  test.each<JsonObject>([
+    { capabilities: [] },
+    { capabilities: null },
+    { clientInfo: 'n' },
+    { capabilities: { x: 'a'.repeat(70_000) } },
+    { clientInfo: { icons: 'a'.repeat(70_000) } },
+  ])('[TWOWAY-1] what cannot be kept is refused as bad params', (params) => {
+    expect(() => read(params)).toThrow(expect.objectContaining({ code: 'wire.bad_params' }) as Error);
+  });
+});
+
+test.each<[string, JsonObject, object]>([
+  ['logging/setLevel', { level: 'alert' }, { kind: 'set_log_level', level: 'alert' }],
+  ['resources/subscribe', { uri: 'a:b', _meta: {} }, { kind: 'follow', uri: 'a:b' }],
+  ['resources/unsubscribe', { uri: 'a:b' }, { kind: 'unfollow', uri: 'a:b' }],
+])('%s is read', (method, params, asked) => {
+  expect(era2025.requests.get(method)?.(params)).toEqual(asked);
+});
+
+test.each<[string, JsonObject]>([
+  ['logging/setLevel', {}],
+  ['logging/setLevel', { level: 'WARNING' }],
+  ['logging/setLevel', { level: 3 }],
+  ['logging/setLevel', { level: 'constructor' }],
+  ['resources/subscribe', { uri: 1 }],
+  ['resources/unsubscribe', {}],
+])('[TWOWAY-9] %s with %j is refused as bad params', (method, params) => {
+  expect(() => era2025.requests.get(method)?.(params)).toThrow(expect.objectContaining({ code: 'wire.bad_params' }) as Error);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 // What one protocol era gives the doors: requests read into words of no revision, answers written in the words of that era.
 // A method an era does not know is refused because it is in no registry, never by an `if`. A further era is a further file.
-import type { ChangingList, ClientFacts, ListName, Offering, RelayRequest } from '../kernel/dispatch.ts';
+import type { ChangingList, ClientFacts, ListName, LogLevel, Offering, RelayRequest } from '../kernel/dispatch.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { RequestId } from './jsonrpc.ts';
 
@@ -20,11 +20,18 @@ export type SharedRequest =
   | (Relayable & { readonly kind: 'call_tool'; readonly name: string })
   | (Relayable & Pick<RelayRequest, 'method' | 'target'> & { readonly kind: 'relay' });
 
+/** What a client says of itself once, when its session begins. Claims: nothing may be allowed because of them. */
+export type ClientClaims = Pick<ClientFacts, 'capabilities' | 'info'>;
+
 export type HandshakeRequest =
   | SharedRequest
   /** `version` is what the agent asks for. */
-  | { readonly kind: 'initialize'; readonly version: string }
-  | { readonly kind: 'ping' };
+  | { readonly kind: 'initialize'; readonly version: string; readonly client: ClientClaims }
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'set_log_level'; readonly level: LogLevel }
+  /** Wants to be told when the resource changes, or no longer. */
+  | { readonly kind: 'follow'; readonly uri: string }
+  | { readonly kind: 'unfollow'; readonly uri: string };
 
 export type StatelessRequest =
   | SharedRequest
@@ -40,7 +47,10 @@ export interface NoticeFilter {
 export type AgentNotice =
   | { readonly kind: 'initialized' }
   /** Absent id: a notice that names no request, which cancels nothing. */
-  | { readonly kind: 'cancelled'; readonly requestId: RequestId | undefined };
+  | { readonly kind: 'cancelled'; readonly requestId: RequestId | undefined }
+  /** About a request to the client; `note` is without the token. */
+  | { readonly kind: 'progress'; readonly token: RequestId | undefined; readonly note: JsonObject }
+  | { readonly kind: 'roots_changed' };
 
 export interface ServerFacts {
   readonly serverInfo: { readonly name: string; readonly version: string };
@@ -94,6 +104,8 @@ export interface HandshakeEra extends Era {
   readonly notices: ReadonlyMap<string, (params: JsonObject) => AgentNotice>;
   /** The version to speak when `requested` is asked for. */
   negotiate(requested: string): string;
+  /** Whether a session of this version may send several messages in one array. */
+  hasBatches(version: string): boolean;
   readonly results: Era['results'] & {
     readonly empty: string;
     initialized(version: string, facts: ServerFacts, offering: Offering): string;

@@ -1,13 +1,16 @@
 // The gateway as a face sees it, without one: tools that do what their name says. Keeps the traps of the real one: a cancelled call
 // rejects with `fleet.cancelled`, progress may come in the same turn as the result, and a result is a text nobody may touch.
 import type { AgentCaller } from '../../src/kernel/caller.ts';
+import type { ClientHost } from '../../src/kernel/client-host.ts';
 import type {
   ChangingList,
   Dispatch,
   ListName,
+  LogLevel,
   Offering,
   RelayAnswer,
   RelayRequest,
+  ResourceFollowing,
   ToolAnswer,
   ToolCall,
 } from '../../src/kernel/dispatch.ts';
@@ -24,6 +27,13 @@ export interface FakeDispatch extends Dispatch {
   readonly cancelled: unknown[];
   /** Sessions that were said to be over. */
   readonly ended: string[];
+  readonly followed: { readonly caller: AgentCaller; readonly request: ResourceFollowing }[];
+  readonly unfollowed: { readonly caller: AgentCaller; readonly uri: string; readonly host: ClientHost }[];
+  /** What becomes of the next wish to follow a resource. */
+  follows: (request: ResourceFollowing) => Promise<void>;
+  readonly levels: { readonly session: string; readonly level: LogLevel | undefined }[];
+  /** Sessions whose roots were said to have changed. */
+  readonly rootsOf: string[];
   listed: readonly string[];
   readonly tools_: Map<string, FakeTool>;
   readonly relayed: { readonly caller: AgentCaller; readonly request: RelayRequest }[];
@@ -55,6 +65,7 @@ export function createFakeDispatch(): FakeDispatch {
     ['up__hangs', hangs],
     ['up__progress', progress],
     ['scopegate_can_i', async ({ args }) => ({ kind: 'operation', operation, output: { decision: 'allow', asked: args ?? null } })],
+    ['up__asks', asks],
     ['up__breaks', () => Promise.reject(new Error('connect ECONNREFUSED /var/secret.sock'))],
   ]);
   const fake: FakeDispatch = {
@@ -66,6 +77,11 @@ export function createFakeDispatch(): FakeDispatch {
     refusals: [],
     cancelled: [],
     ended: [],
+    followed: [],
+    unfollowed: [],
+    follows: () => Promise.resolve(),
+    levels: [],
+    rootsOf: [],
     listed: ['scopegate_can_i', 'up__echo', 'up__hangs', 'up__progress'].map(toolText),
     tools_: tools,
     operations: [],
@@ -81,10 +97,13 @@ export function createFakeDispatch(): FakeDispatch {
     prepare: () => Promise.reject(new AppError('denied', 'gateway.not_reachable', 'not at this door')),
     list: (_caller, _scope, list) => fake.offered[list] ?? [],
     offering: () => fake.has,
-    follow: () => Promise.resolve(),
-    unfollow: () => undefined,
-    setLogLevel: () => undefined,
-    rootsChanged: () => undefined,
+    follow(caller, request) {
+      fake.followed.push({ caller, request });
+      return fake.follows(request);
+    },
+    unfollow: (caller, { uri, host }) => void fake.unfollowed.push({ caller, uri, host }),
+    setLogLevel: ({ session }, level) => void fake.levels.push({ session, level }),
+    rootsChanged: ({ session }) => void fake.rootsOf.push(session),
     relay(caller, request) {
       fake.relayed.push({ caller, request });
       return fake.relays(request);
@@ -108,6 +127,22 @@ function hangs({ signal }: ToolCall): Promise<ToolAnswer> {
   const { promise, reject } = Promise.withResolvers<ToolAnswer>();
   signal.addEventListener('abort', () => reject(new AppError('unavailable', 'fleet.cancelled', 'The call was cancelled.')));
   return promise;
+}
+
+/** Asks its client `method` with `params` and gives the answer as it came, or what the asking failed with. */
+async function asks({ args, host, signal }: ToolCall): Promise<ToolAnswer> {
+  if (host === undefined) throw new AppError('unavailable', 'host.gone', 'nobody to ask');
+  const { method = 'roots/list', params } = args ?? {};
+  try {
+    const { kind, json } = await host.ask({
+      method: typeof method === 'string' ? method : 'ping',
+      params: params === undefined ? undefined : JSON.stringify(params),
+      signal,
+    });
+    return { kind: 'upstream', result: `{"content":[],"${kind}":${json}}` };
+  } catch (error) {
+    return { kind: 'upstream', result: `{"content":[],"failed":${JSON.stringify((error as AppError).code)}}` };
+  }
 }
 
 /** `n` notices and the result, all in one turn of the event loop: what an upstream does that writes them in one chunk. */

@@ -7,6 +7,7 @@ import type { Json } from '../../kernel/json.ts';
 import type { BodyHandler, HeaderList, HttpHandler, HttpHead, HttpReply } from '../../wire/http-exchange.ts';
 import { encodeError, readMessage, rpcCode, type ErrorId, type Message, type RequestId } from '../../wire/jsonrpc.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
+import { batchFault, serveBatch } from './batch.ts';
 import type { AgentDirectory, McpEndpoint } from './endpoint.ts';
 import { createNoticeStream } from './notice-stream.ts';
 import { acceptedBy, bearerToken, isJson, scopeOf, single } from './request-head.ts';
@@ -20,10 +21,17 @@ export interface AgentDoorDeps {
   readonly dispatch: Pick<Dispatch, 'refused'>;
 }
 
+/** Who sent a body, where, and what it takes as an answer. */
+interface From {
+  readonly head: HttpHead;
+  readonly agent: string;
+  readonly scope: ToolScope;
+  readonly accepted: Accepted;
+}
+
 const unauthorized =
   'No agent has this token. Send the token that "sallyport agent add" or "sallyport agent rotate" printed, as "Authorization: Bearer <token>".';
-const noBatches =
-  'JSON-RPC batches are not served here: 2025-06-18 removed them, and those of 2025-03-26 are not served yet. Send each message in a request of its own.';
+const noBatches = 'This revision has no JSON-RPC batches. Send each message in a request of its own.';
 
 export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): HttpHandler {
   return (head, reply) => {
@@ -68,12 +76,31 @@ export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): 
     }
     return (body) => {
       const named = isStatelessHead(head, endpoint.stateless);
-      const message = parse(body, reply, named ? undefined : null);
-      if (message === undefined) return;
-      if (standsAlone(message, named)) serveStateless(endpoint.stateless, { head, agent, scope, accepted }, message, reply);
+      const from: From = { head, agent, scope, accepted };
+      const value = parse(from, body, reply, named ? undefined : null);
+      if (value === undefined) return;
+      const message = readMessage(value);
+      if (message.kind === 'invalid') {
+        reply.send(400, jsonHeaders, encodeError(message.id ?? (named ? undefined : null), rpcCode.invalidRequest, message.why));
+      } else if (message.kind === 'batch') receiveBatch(from, value as readonly Json[], body, reply, named);
+      else if (standsAlone(message, named)) serveStateless(endpoint.stateless, from, message, reply);
       else if (message.kind === 'request' && message.method === 'initialize') initialize(message, reply, accepted, agent, scope);
-      else receive(head, message, reply, accepted, agent, scope);
+      else receive(from, message, body, reply);
     };
+  }
+
+  /** The value that a body means, or nothing after the refusal was sent. */
+  function parse({ head, agent, scope }: From, body: string, reply: HttpReply, noId: null | undefined): Json | undefined {
+    try {
+      return parseStrictJson(body);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const sessionId = single(head.headers, 'mcp-session-id');
+      const session = sessionId === undefined ? undefined : endpoint.find(sessionId, agent, scope);
+      if (session !== undefined) endpoint.spoiled(session, body, error.message);
+      reply.send(400, jsonHeaders, encodeError(noId, rpcCode.parseError, error.message, error.data as { [key: string]: Json }));
+      return undefined;
+    }
   }
 
   function initialize(
@@ -87,19 +114,32 @@ export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): 
     createReplySlot(reply, accepted, session === undefined ? [] : ['Mcp-Session-Id', session.id]).answer(message);
   }
 
-  function receive(head: HttpHead, message: Message, reply: HttpReply, accepted: Accepted, agent: string, scope: ToolScope): void {
+  function receive({ head, agent, scope, accepted }: From, message: Message, body: string, reply: HttpReply): void {
     const id = message.kind === 'request' ? message.id : null;
     const session = sessionOf(head, reply, agent, scope, id);
     if (session === undefined) return;
     if (message.kind !== 'request') {
       if (message.kind === 'notification') endpoint.notify(session, message);
-      // Responses answer requests of ours; this door sends none, so they are taken and forgotten.
+      else if (message.kind === 'response') endpoint.answered(session, message, body);
       reply.send(202, [], '');
       return;
     }
     const slot = createReplySlot(reply, accepted);
     reply.onGone(() => endpoint.dropped(session, message.id, slot));
     endpoint.request(session, message, slot);
+  }
+
+  function receiveBatch(from: From, members: readonly Json[], body: string, reply: HttpReply, named: boolean): void {
+    if (named) {
+      reply.send(400, jsonHeaders, encodeError(undefined, rpcCode.invalidRequest, noBatches));
+      return;
+    }
+    const { head, agent, scope, accepted } = from;
+    const session = sessionOf(head, reply, agent, scope, null);
+    if (session === undefined) return;
+    const fault = batchFault(session, members);
+    if (fault === undefined) serveBatch(endpoint, session, { members, body, accepted }, reply);
+    else reply.send(400, jsonHeaders, encodeError(null, rpcCode.invalidRequest, fault));
   }
 
   /** The session of the request, or nothing after the refusal was sent. */
@@ -140,27 +180,6 @@ export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): 
   function noId(head: HttpHead): null | undefined {
     return isStatelessHead(head, endpoint.stateless) ? undefined : null;
   }
-}
-
-function parse(body: string, reply: HttpReply, noId: null | undefined): Message | undefined {
-  let value: Json;
-  try {
-    value = parseStrictJson(body);
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    reply.send(400, jsonHeaders, encodeError(noId, rpcCode.parseError, error.message, error.data as { [key: string]: Json }));
-    return undefined;
-  }
-  const message = readMessage(value);
-  if (message.kind === 'batch') {
-    reply.send(400, jsonHeaders, encodeError(noId, rpcCode.invalidRequest, noBatches));
-    return undefined;
-  }
-  if (message.kind === 'invalid') {
-    reply.send(400, jsonHeaders, encodeError(message.id ?? noId, rpcCode.invalidRequest, message.why));
-    return undefined;
-  }
-  return message;
 }
 
 function refuse(reply: HttpReply, status: number, message: string, headers: HeaderList, id: ErrorId): undefined {

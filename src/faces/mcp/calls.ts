@@ -1,5 +1,7 @@
-// The requests in flight that upstreams answer, tool calls and others: into the gateway with progress and cancellation, and back as exactly one answer each. What an
-// upstream answered goes out as the text it is. Knows no transport and decides nothing.
+// The requests in flight that upstreams answer, tool calls and others: into the gateway with progress, cancellation and whoever can be
+// asked back, and out as exactly one answer each. What an upstream answered goes out as the text it is. Knows no transport and decides
+// nothing.
+import type { ClientHost } from '../../kernel/client-host.ts';
 import type { Dispatch, ToolAnswer } from '../../kernel/dispatch.ts';
 import { asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -10,7 +12,12 @@ import { drawFailure, drawOutput, type ToolText } from './gate-convention.ts';
 import { relayFailure } from './relay-failure.ts';
 import type { CallHome, CallInFlight, ReplySlot } from './in-flight.ts';
 
-export type CallRequest = Extract<SharedRequest, { kind: 'call_tool' | 'relay' }>;
+export type CallRequest =
+  | Extract<SharedRequest, { kind: 'call_tool' | 'relay' }>
+  | { readonly kind: 'follow'; readonly uri: string; readonly host: ClientHost };
+
+/** An upstream that follows a resource has nothing to say but that it does. */
+const following: ToolAnswer = { kind: 'upstream', result: '{}' };
 
 export interface Calls {
   start<Key>(home: CallHome<Key>, key: Key, id: RequestId, request: CallRequest, slot: ReplySlot): void;
@@ -52,26 +59,12 @@ export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: L
         slot.answer(why);
         return;
       }
-      const { era, caller, scope, calls, host } = home;
-      const { args, rest, progressToken, client } = request;
+      const { era, calls } = home;
+      const progressToken = request.kind === 'follow' ? undefined : request.progressToken;
       const call: CallInFlight = { id, progressToken, abort: new AbortController(), slot };
       calls.set(key, call);
       inFlight += 1;
-      const onProgress =
-        progressToken === undefined
-          ? undefined
-          : (note: JsonObject): void => {
-              if (calls.get(key) !== call || call.progressToken === undefined) return;
-              slot.notice(era.notifications.progress(call.progressToken, note));
-            };
-      const common = { scope, args, rest, signal: call.abort.signal, onProgress };
-      const said = client === undefined ? common : { ...common, client };
-      const asked = host === undefined ? said : { ...said, host };
-      const answered =
-        request.kind === 'call_tool'
-          ? dispatch.callTool(caller, { ...asked, name: request.name })
-          : dispatch.relay(caller, { ...asked, method: request.method, target: request.target });
-      answered.then(
+      send(home, key, call, request).then(
         (answer) => {
           if (take(calls, key, call)) give(era, call, answer, request);
         },
@@ -96,17 +89,43 @@ export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: L
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve))),
   };
 
+  function send<Key>(home: CallHome<Key>, key: Key, call: CallInFlight, request: CallRequest): Promise<ToolAnswer> {
+    const { era, caller, scope, calls, host } = home;
+    const { signal } = call.abort;
+    if (request.kind === 'follow') {
+      return dispatch.follow(caller, { scope, uri: request.uri, host: request.host, signal }).then(() => following);
+    }
+    const { args, rest, client } = request;
+    const onProgress =
+      call.progressToken === undefined
+        ? undefined
+        : (note: JsonObject): void => {
+            if (calls.get(key) !== call || call.progressToken === undefined) return;
+            call.slot.notice(era.notifications.progress(call.progressToken, note));
+          };
+    const common = { scope, args, rest, signal, onProgress };
+    const said = client === undefined ? common : { ...common, client };
+    const asked = host === undefined ? said : { ...said, host };
+    return request.kind === 'call_tool'
+      ? dispatch.callTool(caller, { ...asked, name: request.name })
+      : dispatch.relay(caller, { ...asked, method: request.method, target: request.target });
+  }
+
   function refuse(era: Era, { id, slot }: CallInFlight, request: CallRequest, thrown: unknown): void {
     const error = asAppError(thrown);
     if (error.kind === 'internal') {
-      const what = request.kind === 'call_tool' ? { tool: request.name.slice(0, 128) } : { method: request.method };
-      log.error('a call failed unexpectedly', { ...what, code: error.code, error: error.message });
+      log.error('a call failed unexpectedly', { ...nameOf(request), code: error.code, error: error.message });
     }
     if (request.kind === 'call_tool') slot.answer(encodeResult(id, toolText(era, drawFailure(error, request.name))));
     else if (error.code === 'gateway.unknown_method')
       slot.answer(encodeError(id, rpcCode.methodNotFound, error.message), era.codes.noMethodStatus);
     else slot.answer(relayFailure(era, id, error));
   }
+}
+
+function nameOf(request: CallRequest): JsonObject {
+  if (request.kind === 'call_tool') return { tool: request.name.slice(0, 128) };
+  return { method: request.kind === 'relay' ? request.method.slice(0, 128) : 'resources/subscribe' };
 }
 
 function give(era: Era, { id, slot }: CallInFlight, answer: ToolAnswer, request: CallRequest): void {

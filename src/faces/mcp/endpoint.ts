@@ -8,11 +8,14 @@ import type { HandshakeRequest, ServerFacts } from '../../wire/era.ts';
 import { era2025 } from '../../wire/era-2025.ts';
 import { createEra2026 } from '../../wire/era-2026.ts';
 import { encodeError, encodeResult, rpcCode, type Message, type RequestId } from '../../wire/jsonrpc.ts';
-import { createCalls } from './calls.ts';
+import { isVendorMethod, readVendorRequest } from '../../wire/vendor-methods.ts';
+import { createCalls, type CallRequest } from './calls.ts';
+import { createClientRequests } from './client-requests.ts';
 import type { NoticeStream, ReplySlot } from './in-flight.ts';
-import { createSessions, follows, noList, type Session, type SessionLimits } from './sessions.ts';
-import { createStateless, type StatelessServer } from './stateless.ts';
 import { answerList, faultOf } from './list-answer.ts';
+import { hangUp, listenOn, tellSession } from './session-messages.ts';
+import { createSessions, follows, type Session, type SessionLimits } from './sessions.ts';
+import { createStateless, type StatelessServer } from './stateless.ts';
 
 /** What the doors need of the agents slice. */
 export interface AgentDirectory {
@@ -51,6 +54,10 @@ export interface McpEndpoint {
   find(id: string, agent: string, scope: ToolScope): Session | undefined;
   request(session: Session, request: Incoming<'request'>, slot: ReplySlot): void;
   notify(session: Session, notification: Incoming<'notification'>): void;
+  /** `text` is the whole message. What answers nothing that was asked is dropped. */
+  answered(session: Session, response: Incoming<'response'>, text: string): void;
+  /** A message that strict reading refused: if it was an answer, whoever asked is told `why`. */
+  spoiled(session: Session, text: string, why: string): void;
   /** The client is gone, and with it whoever would read the answer: the call is cancelled like one taken back. */
   dropped(session: Session, id: RequestId, slot: ReplySlot): void;
   /** Takes the place of the stream the session had. */
@@ -81,7 +88,15 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   const calls = createCalls({ dispatch, log, maxPerHome: maxCallsInFlight });
   const era2026 = createEra2026(deps, era.versions);
   const stateless = createStateless({ era: era2026, dispatch, calls, log, maxSubscriptions, awake: startTicking });
-  const sessions = createSessions({ clock, entropy, limits: deps.sessionLimits ?? defaultLimits, onEnd: ended });
+  const asks = createClientRequests(deps);
+  const sessions = createSessions({
+    clock,
+    entropy,
+    limits: deps.sessionLimits ?? defaultLimits,
+    offering: (caller, scope) => dispatch.offering(caller, scope),
+    hostOf: (session, claims) => asks.hostOf(session, claims),
+    onEnd: ended,
+  });
   const subscriptions = [agents.onEnded(endAgent), dispatch.onListChanged(listChanged)];
   let closing = false;
   let stopTick: Unsubscribe | undefined;
@@ -89,6 +104,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   const changing = new Set<ChangingList>();
 
   function ended(session: Session): void {
+    asks.end(session);
     hangUp(session);
     calls.failAll(session, sessionOver);
     dispatch.sessionEnded(session.caller.session);
@@ -110,14 +126,12 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     stopTick ??= clock.after(tickMs, tick);
   }
 
-  function hangUp(session: Session): void {
-    session.stream?.end();
-    session.stream = undefined;
-  }
-
   function tick(): void {
     sessions.endIdle();
-    for (const session of sessions.all()) session.stream?.keepAlive();
+    for (const { stream, calls: inFlight } of sessions.all()) {
+      stream?.keepAlive();
+      for (const { slot } of inFlight.values()) slot.keepAlive();
+    }
     stateless.keepAlive();
     stopTick = anybodyThere() ? clock.after(tickMs, tick) : undefined;
   }
@@ -133,46 +147,51 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
 
   function tell(list: ChangingList): void {
     for (const session of sessions.all()) {
-      if (!follows(session, list)) continue;
-      if (session.stream === undefined) session.stale = new Set([...session.stale, list]);
-      else session.stream.send(session.era.notifications.listChanged(list));
+      if (follows(session, list)) tellSession(session, session.era.notifications.listChanged(list));
     }
     stateless.listChanged(list);
   }
 
   /** The text of the error that answers the request where it cannot be read. */
-  function read({ id, method, params }: Incoming<'request'>): HandshakeRequest | string {
+  function read({ id, method, params }: Incoming<'request'>, scope: ToolScope): HandshakeRequest | string {
     const reader = era.requests.get(method);
-    if (reader === undefined) return encodeError(id, rpcCode.methodNotFound, `There is no method '${method.slice(0, 128)}' here.`);
+    const vendor = reader === undefined && scope.kind === 'upstream' && isVendorMethod(method);
+    if (reader === undefined && !vendor)
+      return encodeError(id, rpcCode.methodNotFound, `There is no method '${method.slice(0, 128)}' here.`);
     try {
-      return reader(params ?? {});
+      return reader === undefined ? readVendorRequest(method, params ?? {}) : reader(params ?? {});
     } catch (thrown) {
       const { code, message } = faultOf(thrown, log);
       return encodeError(id, code, message);
     }
   }
 
+  function start(session: Session, id: RequestId, request: CallRequest, slot: ReplySlot): void {
+    if (closing) slot.answer(encodeError(id, rpcCode.serverError, stopping));
+    else calls.start(session, id, id, request, slot);
+    // Its stream may be the one that something waits for.
+    if (session.asks.size > 0) asks.flush(session);
+  }
+
   return {
     versions: era.versions,
     stateless,
     initialize(agent, scope, request) {
-      const asked = read(request);
+      const asked = read(request, scope);
       if (typeof asked === 'string') return { session: undefined, message: asked };
       if (asked.kind !== 'initialize') throw new TypeError('only initialize opens a session');
-      const session = closing ? undefined : sessions.open(agent, scope, era, (caller) => dispatch.offering(caller, scope));
+      const version = era.negotiate(asked.version);
+      const session = closing ? undefined : sessions.open(agent, scope, { era, version, client: asked.client });
       if (session === undefined) {
         return { session, message: encodeError(request.id, rpcCode.serverError, closing ? stopping : allBusy) };
       }
       startTicking();
-      return {
-        session,
-        message: encodeResult(request.id, era.results.initialized(era.negotiate(asked.version), deps, session.offering)),
-      };
+      return { session, message: encodeResult(request.id, era.results.initialized(version, deps, session.offering)) };
     },
     find: (id, agent, scope) => sessions.find(id, agent, scope),
     request(session, request, slot) {
       const { id } = request;
-      const asked = read(request);
+      const asked = read(request, session.scope);
       if (typeof asked === 'string') {
         slot.answer(asked);
         return;
@@ -180,8 +199,18 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
       switch (asked.kind) {
         case 'call_tool':
         case 'relay':
-          if (closing) slot.answer(encodeError(id, rpcCode.serverError, stopping));
-          else calls.start(session, id, id, asked, slot);
+          start(session, id, asked, slot);
+          return;
+        case 'follow':
+          start(session, id, { kind: 'follow', uri: asked.uri, host: session.host }, slot);
+          return;
+        case 'unfollow':
+          dispatch.unfollow(session.caller, { scope: session.scope, uri: asked.uri, host: session.host });
+          slot.answer(encodeResult(id, era.results.empty));
+          return;
+        case 'set_log_level':
+          dispatch.setLogLevel(session.caller, asked.level);
+          slot.answer(encodeResult(id, era.results.empty));
           return;
         case 'list':
           slot.answer(answerList(session, id, asked, deps));
@@ -195,17 +224,22 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     },
     notify(session, { method, params }) {
       const notice = era.notices.get(method)?.(params ?? {});
-      if (notice?.kind === 'cancelled' && notice.requestId !== undefined) calls.cancel(session, notice.requestId);
+      if (notice?.kind === 'roots_changed') dispatch.rootsChanged(session.caller);
+      else if (notice?.kind === 'progress' && notice.token !== undefined) asks.progressed(session, notice.token, notice.note);
+      else if (notice?.kind === 'cancelled' && notice.requestId !== undefined) {
+        calls.cancel(session, notice.requestId);
+        asks.givenUp(session, notice.requestId);
+      }
     },
+    answered: (session, { id }, text) => asks.answered(session, id, text),
+    spoiled: (session, text, why) => asks.spoiled(session, text, why),
     dropped(session, id, slot) {
       // The id may be in use again by the time a connection is known to be gone.
       if (session.calls.get(id)?.slot === slot) calls.cancel(session, id);
     },
     listen(session, stream) {
-      hangUp(session);
-      session.stream = stream;
-      for (const list of session.stale) stream.send(session.era.notifications.listChanged(list));
-      session.stale = noList;
+      listenOn(session, stream);
+      asks.flush(session);
     },
     unlisten(session, stream) {
       if (session.stream === stream) session.stream = undefined;

@@ -8,16 +8,22 @@ import type { RequestId } from '../../wire/jsonrpc.ts';
 
 /** A stream of notices that belong to no request of their own. */
 export interface NoticeStream {
-  /** A whole JSON-RPC message. */
+  /** A whole JSON-RPC message. A client too far behind to take it is cut off: it will come back and look again. */
   send(message: string): void;
+  /** The same for what may go another way, or be lost: false when the client is too far behind, and nothing else happens then. */
+  offer(message: string): boolean;
   keepAlive(): void;
   end(): void;
 }
 
 /** Where the answer of one request goes. Exactly one of `answer` and `abandon` is called, once. */
 export interface ReplySlot {
-  /** A notice that belongs to the request; dropped where the client cannot be streamed to. */
-  notice(message: string): void;
+  /** Whether the client takes anything before the answer. */
+  readonly streams: boolean;
+  /** A message that goes before the answer; false when the client cannot be streamed to, or is too far behind. */
+  notice(message: string): boolean;
+  /** Shows on a stream that was opened that somebody is there. */
+  keepAlive(): void;
   /** `status`: the HTTP status where the answer is a body of its own; 200 unless said. */
   answer(message: string, status?: number): void;
   /** The client took its request back: the exchange ends without an answer. */
@@ -25,9 +31,9 @@ export interface ReplySlot {
 }
 
 export interface CallInFlight {
-  /** The id the answer carries: of the request that came last, where one took over from another (parked-calls.ts). */
-  id: RequestId;
-  /** Progress is told under it; of the same request. */
+  /** The id the answer carries. */
+  readonly id: RequestId;
+  /** Progress is told under it; that of the request that came last, where one took over from another (parked-calls.ts). */
   progressToken: RequestId | undefined;
   readonly abort: AbortController;
   readonly slot: ReplySlot;

@@ -2,10 +2,7 @@
 import type { HttpReply } from '../../wire/http-exchange.ts';
 import { encodeEvent, keepAliveEvent } from '../../wire/sse.ts';
 import type { NoticeStream } from './in-flight.ts';
-import { streamHeaders } from './reply-slot.ts';
-
-/** A client further behind than this is cut off; it will come back and list again. */
-const maxBacklogBytes = 1024 * 1024;
+import { maxBacklogBytes, streamHeaders } from './reply-slot.ts';
 
 /** Opens with the first thing written. `gone` runs when the client left or the stream was ended here; it may run twice. */
 export function createNoticeStream(reply: HttpReply, gone: (stream: NoticeStream) => void): NoticeStream {
@@ -18,6 +15,11 @@ export function createNoticeStream(reply: HttpReply, gone: (stream: NoticeStream
   };
   const stream: NoticeStream = {
     send: (message) => write(encodeEvent(message)),
+    offer(message) {
+      if (reply.backlog() > maxBacklogBytes) return false;
+      write(encodeEvent(message));
+      return true;
+    },
     keepAlive: () => write(keepAliveEvent),
     end() {
       gone(stream);

@@ -1,6 +1,6 @@
-// An answer over HTTP: one plain JSON body, unless a notice comes first; then an event stream that ends with the answer.
+// An answer over HTTP: one plain JSON body, unless another message comes first; then an event stream that ends with the answer.
 import type { HeaderList, HttpReply } from '../../wire/http-exchange.ts';
-import { encodeEvent } from '../../wire/sse.ts';
+import { encodeEvent, keepAliveEvent } from '../../wire/sse.ts';
 import type { ReplySlot } from './in-flight.ts';
 
 export const jsonHeaders = ['Content-Type', 'application/json'] as const;
@@ -20,8 +20,8 @@ export interface Accepted {
   readonly stream: boolean;
 }
 
-/** Notices are dropped while the client is this far behind with reading; the answer never is. */
-const maxBacklogBytes = 1024 * 1024;
+/** Nothing goes before the answer while the client is this far behind with reading; the answer always goes. */
+export const maxBacklogBytes = 1024 * 1024;
 
 /** `headers` go with the answer, whatever form it takes. */
 export function createReplySlot(reply: HttpReply, accepted: Accepted, headers: HeaderList = []): ReplySlot {
@@ -32,10 +32,15 @@ export function createReplySlot(reply: HttpReply, accepted: Accepted, headers: H
     reply.open(headers.length === 0 ? streamHeaders : [...streamHeaders, ...headers]);
   };
   return {
+    streams: accepted.stream,
     notice(message) {
-      if (!accepted.stream || reply.backlog() > maxBacklogBytes) return;
+      if (!accepted.stream || reply.backlog() > maxBacklogBytes) return false;
       open();
       reply.write(encodeEvent(message));
+      return true;
+    },
+    keepAlive() {
+      if (streaming) reply.write(keepAliveEvent);
     },
     answer(message, status = 200) {
       if (!streaming && (accepted.json || status !== 200)) {

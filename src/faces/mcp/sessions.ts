@@ -1,21 +1,25 @@
 // MCP sessions of the agent door: issued at initialize, bound to one agent and one endpoint, bounded in number, ended when idle.
 // In memory only: after a restart a client is told its session is unknown and initializes again. Knows no message and no transport.
 import type { AgentCaller } from '../../kernel/caller.ts';
+import type { ClientHost } from '../../kernel/client-host.ts';
 import type { ChangingList, Offering, ToolScope } from '../../kernel/dispatch.ts';
 import type { Clock, Entropy } from '../../kernel/ports.ts';
-import type { HandshakeEra } from '../../wire/era.ts';
+import { offersTools } from '../../wire/capabilities.ts';
+import type { ClientClaims, HandshakeEra } from '../../wire/era.ts';
 import type { RequestId } from '../../wire/jsonrpc.ts';
-import type { CallHome, NoticeStream } from './in-flight.ts';
+import type { AskHome } from './client-requests.ts';
+import type { CallHome } from './in-flight.ts';
+import { nothingMissed } from './session-messages.ts';
 
-export interface Session extends CallHome<RequestId> {
+export interface Session extends CallHome<RequestId>, AskHome {
   readonly id: string;
   readonly era: HandshakeEra;
-  /** The stream its client listens on (GET). */
-  stream: NoticeStream | undefined;
+  /** The protocol version that was agreed on. */
+  readonly version: string;
+  /** What stands for its client with upstreams, as long as it lasts. */
+  readonly host: ClientHost;
   /** What its client was told that there is; of other lists it is told nothing. */
   readonly offering: Offering;
-  /** Lists that changed while nobody listened. */
-  stale: ReadonlySet<ChangingList>;
   /** Monotonic milliseconds. */
   usedAt: number;
 }
@@ -26,15 +30,16 @@ export interface SessionLimits {
   readonly idleMs: number;
 }
 
-/** Sessions are many, and of most no list ever changes. */
-export const noList: ReadonlySet<ChangingList> = new Set();
-
-/** What an endpoint offers to a caller. */
-export type OfferingFor = (caller: AgentCaller, scope: ToolScope) => Offering;
+/** How a session begins. */
+export interface Handshake {
+  readonly era: HandshakeEra;
+  readonly version: string;
+  readonly client: ClientClaims;
+}
 
 export interface Sessions {
   /** Makes room by ending the session that was idle the longest; `undefined` when all are busy. */
-  open(agent: string, scope: ToolScope, era: HandshakeEra, offering: OfferingFor): Session | undefined;
+  open(agent: string, scope: ToolScope, handshake: Handshake): Session | undefined;
   /** Only the agent that opened it finds a session, and only at the endpoint where it was opened. */
   find(id: string, agent: string, scope: ToolScope): Session | undefined;
   end(session: Session): void;
@@ -44,14 +49,16 @@ export interface Sessions {
   size(): number;
 }
 
-/** `onEnd` runs after a session is out of the books, whatever ended it. */
+/** `offering`: what an endpoint has for a caller. `onEnd` runs after a session is out of the books, whatever ended it. */
 export function createSessions(deps: {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly limits: SessionLimits;
+  readonly offering: (caller: AgentCaller, scope: ToolScope) => Offering;
+  readonly hostOf: (session: AskHome, claims: ClientClaims) => ClientHost;
   readonly onEnd: (session: Session) => void;
 }): Sessions {
-  const { clock, entropy, limits, onEnd } = deps;
+  const { clock, entropy, limits, offering, hostOf, onEnd } = deps;
   const byId = new Map<string, Session>();
   const byAgent = new Map<string, Set<Session>>();
 
@@ -64,23 +71,29 @@ export function createSessions(deps: {
   }
 
   return {
-    open(agent, scope, era, offering) {
+    open(agent, scope, { era, version, client }) {
       const siblings = byAgent.get(agent);
       if (siblings !== undefined && siblings.size >= limits.perAgent && !endLongestIdle(siblings)) return undefined;
       if (byId.size >= limits.total && !endLongestIdle(byId.values())) return undefined;
       const id = entropy.uuid();
       const caller: AgentCaller = { kind: 'agent', agent, session: id };
-      const session: Session = {
+      const home: AskHome & Pick<Session, 'calls'> = {
+        calls: new Map(),
+        asks: new Map(),
+        stream: undefined,
+        missed: nothingMissed,
+        over: false,
+      };
+      const session: Session = Object.assign(home, {
         id,
         caller,
         offering: offering(caller, scope),
+        host: hostOf(home, client),
         scope,
         era,
-        calls: new Map(),
-        stream: undefined,
-        stale: noList,
+        version,
         usedAt: clock.monotonic(),
-      };
+      });
       byId.set(id, session);
       const own = byAgent.get(agent);
       if (own === undefined) byAgent.set(agent, new Set([session]));
@@ -134,5 +147,5 @@ function sameScope(one: ToolScope, other: ToolScope): boolean {
 
 /** Whether its client was told that this list may change. */
 export function follows({ offering }: Pick<Session, 'offering'>, list: ChangingList): boolean {
-  return list === 'tools' || offering[list];
+  return list === 'tools' ? offersTools(offering) : offering[list];
 }
