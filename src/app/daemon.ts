@@ -43,25 +43,27 @@ export async function startDaemon(settings: Settings, log: Log): Promise<Daemon>
 
 async function start(settings: Settings, log: Log, cleanup: Cleanup): Promise<Daemon> {
   let agentUrl: string | undefined;
+  let humanUrl: string | undefined;
   const onLost = (reason: Error): void => {
     log.error('stopping: this daemon no longer owns its state', { cause: reason.message });
     process.kill(process.pid, 'SIGTERM');
   };
-  const slices = await openSlices({ settings, log, agentUrl: () => agentUrl, cleanup, onLost });
+  const slices = await openSlices({ settings, log, agentUrl: () => agentUrl, humanUrl: () => humanUrl, cleanup, onLost });
   const { audit } = slices;
 
   const agentPort = await openAgentDoor(slices, settings, log, cleanup);
   agentUrl = `http://127.0.0.1:${agentPort}/mcp`;
-  const humanUrl = await openHumanDoor(slices, settings, log, cleanup);
+  const humanOrigin = await openHumanDoor(slices, settings, log, cleanup);
+  humanUrl = humanOrigin;
 
-  const status = () => statusOf(slices, { agent_url: agentUrl ?? '', human_url: humanUrl, socket: settings.socketPath });
+  const status = () => statusOf(slices, { agent_url: agentUrl ?? '', human_url: humanOrigin, socket: settings.socketPath });
   const local = await listenSocket(serverFor(createLocalDoor({ dispatch: slices.dispatch, log, status })), settings.socketPath);
   cleanup.add(() => local.close(graceMs));
 
   await audit.appendSynced({ event: 'daemon.started', actor: 'daemon', facts: { version: programVersion(), pid: process.pid } });
   return {
     agentUrl,
-    humanUrl,
+    humanUrl: humanOrigin,
     socket: settings.socketPath,
     async close() {
       audit.appendQuietly({ event: 'daemon.stopped', actor: 'daemon', facts: { pid: process.pid } });

@@ -58,6 +58,8 @@ export interface SliceOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly agentUrl: () => string | undefined;
+  /** Of the human door, once it listens. */
+  readonly humanUrl?: () => string | undefined;
   /** Undone in reverse when the daemon stops or the start fails half-way. */
   readonly cleanup: Cleanup;
   /** Something without which nothing may go on was lost. */
@@ -66,7 +68,15 @@ export interface SliceOptions {
   readonly outside?: { readonly clock?: Clock; readonly files?: Files };
 }
 
-export async function openSlices({ settings, log, agentUrl, cleanup, onLost, outside = {} }: SliceOptions): Promise<Slices> {
+export async function openSlices({
+  settings,
+  log,
+  agentUrl,
+  humanUrl,
+  cleanup,
+  onLost,
+  outside = {},
+}: SliceOptions): Promise<Slices> {
   const { home, naming = usualNaming } = settings;
   const { clock = createClock(), files = createFiles() } = outside;
   const [digest, entropy, verifier] = [createDigest(), createEntropy(), createVerifier()];
@@ -224,6 +234,7 @@ export async function openSlices({ settings, log, agentUrl, cleanup, onLost, out
     digest,
     operations,
     naming,
+    ...(humanUrl === undefined ? {} : { humanUrl }),
   });
   return { dispatch, agents, audit, approvals, fleet, clock, entropy, installation };
 }

@@ -32,7 +32,7 @@ export interface Audit {
   /** Grade `synced`: resolves once the record is on stable storage. */
   appendSynced(entry: AuditEntry): Promise<{ readonly id: string }>;
   /**
-   * Records a `call.intent` in the given grade; its effect may start when it resolves. Intents of one turn of the event loop share one
+   * Records a `call.intent` or `ask.relayed` in the given grade; its effect may start when it resolves. Intents of one turn of the event loop share one
    * write, at its end. Rejects with `audit.unavailable` and `audit.bad_entry`; then nothing was recorded.
    */
   intent(entry: AuditEntry, grade: Grade): Promise<Intent>;

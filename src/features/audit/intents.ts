@@ -3,7 +3,7 @@ import { AppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Backlog } from './backlog.ts';
-import type { AuditEntry, Grade, Outcome } from './model.ts';
+import { opensIntent, type AuditEntry, type Grade, type Outcome } from './model.ts';
 import type { Drafter } from './record.ts';
 import type { Writer } from './writer.ts';
 
@@ -51,9 +51,9 @@ export function createIntents(deps: { clock: Clock; drafter: Drafter; writer: Wr
 
   return {
     async open(entry, grade) {
-      if (entry.event !== 'call.intent') {
+      if (!opensIntent(entry.event)) {
         // A start knows open intents by their event.
-        throw new AppError('internal', 'audit.bad_entry', `an intent is a call.intent, not ${entry.event}`);
+        throw new AppError('internal', 'audit.bad_entry', `'${entry.event}' is no event that a second record closes`);
       }
       const draft = drafter.draft(entry);
       await new Promise<void>((resolve, reject) => {

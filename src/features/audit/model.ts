@@ -12,6 +12,19 @@ export const auditEvents = [
   'rights.edited',
   'operator.created',
   'operator.refused',
+  'vault.created',
+  'vault.opened',
+  'vault.locked',
+  'vault.refused',
+  'vault.damaged',
+  'vault.slot_added',
+  'vault.slot_removed',
+  'vault.key_rotated',
+  'vault.recovered',
+  'secret.added',
+  'secret.rotated',
+  'secret.removed',
+  'secret.retired',
   'agent.added',
   'agent.rotated',
   'agent.revoked',
@@ -39,15 +52,28 @@ export const auditEvents = [
   'approval.approved',
   'approval.denied',
   'approval.expired',
+  'approval.offered',
   'approval.waited',
   'approval.used',
   'call.intent',
   'call.outcome',
   'call.refused',
+  'call.resumed',
+  'ask.relayed',
+  'ask.handed',
+  'ask.refused',
+  'resource.followed',
+  'resource.unfollowed',
+  'task.ended',
   'operation.refused',
   'door.refused',
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];
+
+/** Events of something whose effect follows, and that a second record (`call.outcome`) closes. */
+export function opensIntent(event: AuditEvent): boolean {
+  return event === 'call.intent' || event === 'ask.relayed';
+}
 
 /** What a caller hands in. The log adds version, id, index and time, and seals `sealed`. */
 export interface AuditEntry {
@@ -73,7 +99,7 @@ export interface AuditRecord {
   readonly facts?: JsonObject;
   /** Field → base64url of HMAC-SHA-256(record salt, text). */
   readonly sealed?: Readonly<Record<string, string>>;
-  /** On `call.outcome`: the id of its intent. */
+  /** On `call.outcome`: the id of its intent, a call's or that of a question to a client. */
   readonly intent?: string;
   /** When the change was committed, where the log could only catch up later (a crash, a full disk). */
   readonly committedAt?: number;

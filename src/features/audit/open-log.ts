@@ -5,6 +5,7 @@ import { openCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { sameBytes, type Frontier, type TreeHash } from './merkle.ts';
 import { formatVerifierKey, type NoteKey } from './note.ts';
 import { rangeRoot } from './proof.ts';
+import { opensIntent } from './model.ts';
 import { parseRecord } from './record.ts';
 import { readResume, type Resume, type ResumeSeal } from './resume.ts';
 import { listSegments, scanLog, segmentPath } from './scan.ts';
@@ -75,7 +76,7 @@ async function replay(deps: OpenLogDeps, signed: Checkpoint | undefined, resume:
       position = { segment: step.segment.first, offset: step.ends[at] as number };
       time = Math.max(time, record.t);
       rights = record.rights ?? rights;
-      if (record.event === 'call.intent') openIntents.set(record.id, record.actor);
+      if (opensIntent(record.event)) openIntents.set(record.id, record.actor);
       if (record.intent !== undefined) openIntents.delete(record.intent);
       if (waiting.has(record.id)) appended.add(record.id);
       if (frontier.size === signed?.size) holds = sameBytes(frontier.root(), signed.root);

@@ -12,7 +12,7 @@ import type { Draft } from './record.ts';
 import { formatResume, resumePath, type Resume, type ResumeSeal } from './resume.ts';
 import { createSegments } from './segments.ts';
 import { latestPath, listPath } from './signed-checkpoints.ts';
-import type { AuditRecord } from './model.ts';
+import { opensIntent, type AuditRecord } from './model.ts';
 
 const checkpointEveryMs = 1_000;
 /** A change that reached the log within this time needs no second instant in its record. */
@@ -111,7 +111,7 @@ export function createWriter(deps: WriterDeps): Writer {
       last = { bytes, leaf };
       rights = record.rights ?? rights;
       frontier.push(leaf, 0, tiles.completed);
-      if (record.event === 'call.intent') openIntents.set(record.id, record.actor);
+      if (opensIntent(record.event)) openIntents.set(record.id, record.actor);
       if (record.intent !== undefined) openIntents.delete(record.intent);
     }
     checkpointSoon();

@@ -7,7 +7,15 @@ import type { Audit } from '../audit/audit.ts';
 import { createCatalog } from './catalog.ts';
 import { createEnlistment } from './enlistment.ts';
 import { createFleetControl, type FleetControl } from './fleet-control.ts';
-import { usualNaming, type ListedTool, type Naming, type Resolution, type ResourceUpdate, type ToolKey } from './model.ts';
+import {
+  usualNaming,
+  type ListedTool,
+  type Naming,
+  type Party,
+  type Resolution,
+  type ResourceUpdate,
+  type ToolKey,
+} from './model.ts';
 import { createOfferCatalog, type OfferCatalog } from './offer-catalog.ts';
 import type { Declared, OfferKind, Offers } from './offers.ts';
 import { badSpec, disabled, notFound, unaccepted } from './refusals.ts';
@@ -38,6 +46,10 @@ export interface Fleet extends UpstreamCalls {
   /** A bounded live probe (10 s each, all at once) of every enabled upstream; never rejects. */
   diagnose(signal: AbortSignal): Promise<Readonly<Record<string, MemberHealth>>>;
   onCatalogChanged(listener: () => void): Unsubscribe;
+  /** Places whose part of a client's roots this upstream is told; none where it is told of none. */
+  rootsOf(upstream: string): readonly string[];
+  /** The roots of the session's client changed: what of its own it has at upstreams that are told of roots is told so. */
+  rootsChanged(party: Party): void;
   /** The agent session is over: what upstreams keep for it is ended as well. */
   endSession(session: string): void;
   /** Resolves when every upstream of the file has been tried once. */
@@ -150,6 +162,11 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     onCatalogChanged(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    rootsOf: (upstream) => find(upstream)?.accepted.spec.roots ?? [],
+    rootsChanged(party) {
+      for (const { member, accepted } of members())
+        if (accepted.spec.roots.length > 0) member.tell(party, 'notifications/roots/list_changed');
     },
     endSession(session) {
       for (const { member } of members()) member.endSession(session);

@@ -28,7 +28,10 @@ export interface UpstreamCall {
 }
 
 /** A request for something else than a tool, with params as they are to be sent. */
-export interface UpstreamErrand extends Pick<UpstreamCall, 'session' | 'client' | 'host' | 'signal' | 'onProgress' | 'beforeSend'> {
+export interface UpstreamErrand extends Pick<
+  UpstreamCall,
+  'agent' | 'session' | 'client' | 'host' | 'signal' | 'onProgress' | 'beforeSend'
+> {
   readonly upstream: string;
   readonly method: string;
   readonly params: JsonObject;

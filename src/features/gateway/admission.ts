@@ -1,6 +1,7 @@
 // May it? One place decides it for a call: policy first, then the grant or approval the verdict needs. Whatever is refused here
 // never reached an upstream. Knows nothing of doors and nothing of what the tool does.
 import { AppError } from '../../kernel/errors.ts';
+import type { AgentCaller } from '../../kernel/caller.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Approval, Question } from '../approvals/model.ts';
@@ -10,6 +11,7 @@ import type { Policy } from '../policy/policy.ts';
 import { adviceOn } from './advice.ts';
 import { heldGrant } from './held-grant.ts';
 import type { Admission, Subject } from './model.ts';
+import type { ApprovalOffers, WaitingCall } from './offer-approval.ts';
 import type { Rate } from './rate.ts';
 
 export interface AdmissionDeps {
@@ -17,6 +19,11 @@ export interface AdmissionDeps {
   readonly grants: Grants;
   readonly approvals: Approvals;
   readonly rate: Rate;
+}
+
+/** For calls that may wait for a decision. */
+export interface OfferingDeps extends AdmissionDeps {
+  readonly approvalOffers: ApprovalOffers;
 }
 
 /** `Capability 'x' not granted. …`, the sentence of the gate contract (Proxied tools), verbatim. */
@@ -39,15 +46,19 @@ export function refusedByPolicy(capability: string, verdict: Extract<Verdict, { 
 
 /**
  * Lets one call with exactly these arguments pass, or throws: `policy.denied`, `approvals.pending` with the id to approve,
- * `approvals.denied`, `approvals.too_many`, `gateway.rate_limited`. Evaluates the literal capability anew each time (DESIGN
- * invariant 2); an answer "ask" is met only by a grant or approval a person gave.
+ * `approvals.denied`, `approvals.expired`, `approvals.too_many`, `gateway.rate_limited`. Evaluates the literal capability anew each time
+ * (DESIGN invariant 2); an answer "ask" is met only by a grant or approval a person gave. Where the client of `call` can be told that a
+ * person is needed, the call waits for that person, and is then admitted as if it were made again.
  */
 export async function admit(
-  { policy, grants, approvals, rate }: AdmissionDeps,
-  agent: string,
+  deps: OfferingDeps,
+  caller: AgentCaller,
   subject: Subject,
   args: JsonObject | undefined,
+  call?: WaitingCall,
 ): Promise<Admission> {
+  const { policy, grants, approvals, rate } = deps;
+  const { agent } = caller;
   const { capability, annotations } = subject;
   const verdict = policy.decide({ agent, capability, args: args ?? {}, annotations });
   if (verdict.effect === 'deny') throw refusedByPolicy(capability, verdict);
@@ -80,9 +91,20 @@ export async function admit(
     guards: verdict.guards,
   };
   const asked = await approvals.ask(question, charge);
+  if (call?.host !== undefined) {
+    const { state } = await deps.approvalOffers.offer(asked, caller, call, redact);
+    if (state === 'approved' || state === 'denied') return admit(deps, caller, subject, args);
+    if (state === 'expired') throw expired(capability);
+  }
   throw new AppError('denied', 'approvals.pending', notGranted(capability, verdict.reason, asked), {
     hint: `Ask the human to run: scopegate approve ${asked.id}. Then make the same call again with the same arguments.`,
     data: { approval_id: asked.id, approval_expires_at: new Date(asked.expiresAt).toISOString() },
+  });
+}
+
+function expired(capability: string): AppError {
+  return new AppError('denied', 'approvals.expired', `Nobody decided in time about '${capability}'.`, {
+    hint: 'Make the same call again when a human is there.',
   });
 }
 

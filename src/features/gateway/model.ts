@@ -16,6 +16,7 @@ export type GatewayErrorCode =
   | 'gateway.not_followable' // a resource nobody can be told about, or only by reading it
   | 'gateway.too_many_followed'
   | 'gateway.rate_limited'
+  | 'gateway.not_answered' // an upstream asked back, and did not get what it needs
   | 'gateway.not_reachable'; // an operation this kind of caller never reaches
 
 /**
@@ -40,8 +41,12 @@ export interface Errand {
   readonly args: JsonObject | undefined;
   /** Of MCP; absent for a tool call. */
   readonly method?: string;
-  send(hooks: Pick<UpstreamCall, 'onProgress' | 'beforeSend'>): Promise<UpstreamAnswer>;
+  /** `more` goes beside the params: answers to what the upstream asked within its last result. */
+  send(sending: Sending, more?: JsonObject): Promise<UpstreamAnswer>;
 }
+
+/** What the page adds when it sends. */
+export type Sending = Pick<UpstreamCall, 'onProgress' | 'beforeSend' | 'host'>;
 
 /** What lets one call pass, as it goes on the record. */
 export interface Admission {

@@ -1,0 +1,74 @@
+// One errand and its upstream until there is an answer: what it asks back on the way is asked on behalf of the caller, or handed on within
+// the result where the caller's revision has it so. All of it is the one execution that was let pass. Decides nothing itself.
+import { actorOf, type AgentCaller } from '../../kernel/caller.ts';
+import type { ToolCall } from '../../kernel/dispatch.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Clock } from '../../kernel/ports.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { UpstreamAnswer } from '../fleet/fleet.ts';
+import { fulfil, needsInput, notAnswered } from './fulfil.ts';
+import type { GovernedHost, GovernedHosts } from './governed-hosts.ts';
+import { handOn, limitAnswers } from './handed-questions.ts';
+import type { Errand, Sending } from './model.ts';
+
+export interface ExchangeDeps {
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly hosts: GovernedHosts;
+  readonly rootsOf: (upstream: string) => readonly string[];
+}
+
+/** What of a request the exchange needs. */
+export type Exchanged = Pick<ToolCall, 'host' | 'client' | 'rest' | 'signal'>;
+
+export interface Exchange {
+  /** The caller's client as this errand's upstream may see it; nothing where there is nobody to ask. */
+  hostOf(caller: AgentCaller, errand: Errand, call: Exchanged): GovernedHost | undefined;
+  /** Throws what sending throws, and `gateway.not_answered`. `intent` is that of the call. */
+  send(
+    caller: AgentCaller,
+    errand: Errand,
+    sending: Sending,
+    call: Exchanged,
+    host: GovernedHost | undefined,
+    intent: string,
+  ): Promise<UpstreamAnswer>;
+}
+
+/** What may need further input (spec 2026-07-28, "Multi Round-Trip Requests"). */
+const asking: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
+export function createExchange({ audit, clock, hosts, rootsOf }: ExchangeDeps): Exchange {
+  return {
+    hostOf: (caller, { subject }, { host }) => (host === undefined ? undefined : hosts.of(host, upstreamOf(subject), caller)),
+
+    async send(caller, errand, sending, { client, rest, signal }, host, intent) {
+      const { subject, method = 'tools/call' } = errand;
+      const handed = rest['inputResponses'] === undefined ? undefined : limitAnswers(rest, rootsOf(upstreamOf(subject)));
+      if (host === undefined) return errand.send(sending, handed);
+      const answer = await errand.send({ ...sending, host }, handed);
+      if (!needsInput(answer)) return answer;
+      const upstream = upstreamOf(subject);
+      if (client !== undefined) {
+        handOn(audit, caller, upstream, answer, host, intent);
+        return answer;
+      }
+      // A repetition of any other would be a second execution.
+      if (!asking.has(method)) throw notAnswered(upstream, `${method} cannot be asked further`);
+      return fulfil(clock, answer, {
+        upstream,
+        host,
+        signal,
+        send: (more) => errand.send({ ...sending, host }, more),
+        record(round: number, more: JsonObject) {
+          const facts = { upstream, intent, round };
+          audit.append({ event: 'call.resumed', actor: actorOf(caller), facts, sealed: { more: JSON.stringify(more) } });
+        },
+      });
+    },
+  };
+}
+
+function upstreamOf({ capability }: Errand['subject']): string {
+  return capability.slice(0, capability.indexOf(':'));
+}
