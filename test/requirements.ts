@@ -269,6 +269,27 @@ export const requirements = {
     'Each message of a batch is served as if it had come alone; the answers are one array, or events when something streams, or 202 when there are none.',
   'BATCH-3': 'A batch that is empty, too long, or has an id twice does nothing at all; initialize is never in one.',
 
+  'SUBS-1':
+    'A resource is followed where the agent may read it: the subscription is decided, recorded and refused like a read, and asks nobody.',
+  'SUBS-2':
+    'An update reaches exactly the clients that follow the resource or what it is a part of, in the upstream’s own bytes, and nobody twice.',
+  'SUBS-3':
+    'Each update is decided again: a new deny ends the following silently and on the record, and a part that may not be read is not told of.',
+  'SUBS-4':
+    'An upstream is asked once for each URI however many follow it, and told when nobody is left; the end of a session ends what it follows.',
+  'SUBS-5': 'What a session and an agent may follow is bounded.',
+
+  'LOGS-1':
+    'A session hears the log messages it asked for, without asking those from info on; a shared upstream is asked for what the most curious wants.',
+
+  'VENDOR-1':
+    'A method that only the upstream knows reaches it at its own endpoint, both ways byte for byte, where a rule allows it, and is recorded as a write.',
+  'VENDOR-2':
+    'Without a rule, at any other endpoint, or under a name that no capability can hold, there is no such method; what a deny covers is denied.',
+
+  'DECL-1':
+    'An endpoint declares logging and subscriptions where something behind it has them; at its own endpoint an upstream speaks for itself, and one that a deny covers whole is as if it were not there.',
+
   'LOAD-1': '20 agents with 1,000 calls each, mixed allow and ask: flat memory, no leaked child, the log verifies.',
 
   'CONF-1': 'The conformance fixtures pass every check of the suite bare, so that what fails behind the gateway is the gateway’s.',

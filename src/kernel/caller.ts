@@ -7,6 +7,8 @@ export interface AgentCaller {
   readonly agent: string;
   /** One MCP session; progress, cancellation and list changes go to it. */
   readonly session: string;
+  /** Its requests stand for themselves: `session` only holds together what upstreams keep for it, and each says which log messages it wants. */
+  readonly sessionless?: true;
 }
 
 /** Someone on the local socket: may look and may narrow, never widen. */

@@ -274,6 +274,11 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   return {
     call,
     async follow(party, uri, { signal, timeoutMs }) {
+      // Somebody follows it on this very connection: the upstream agreed already, and is asked once.
+      if (liveOf(party) !== undefined && following.followed(circleOf(keyOf(party))).has(uri)) {
+        following.follow(party, uri);
+        return { kind: 'result', json: '{}', value: {} };
+      }
       const params = JSON.stringify({ uri });
       const reply = await call({ ...party, method: 'resources/subscribe', params, follows: uri, signal, timeoutMs });
       if (reply.kind === 'result' && !signal.aborted) following.follow(party, uri);

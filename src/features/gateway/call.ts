@@ -2,7 +2,15 @@
 // here; a second path is a security bug. Knows no door, no wire and no storage.
 import type { AgentCaller, Caller } from '../../kernel/caller.ts';
 import { actorOf } from '../../kernel/caller.ts';
-import type { ChangingList, Dispatch, RelayAnswer, RelayRequest, ToolAnswer, ToolCall } from '../../kernel/dispatch.ts';
+import type {
+  ChangingList,
+  Dispatch,
+  RelayAnswer,
+  RelayRequest,
+  ResourceFollowing,
+  ToolAnswer,
+  ToolCall,
+} from '../../kernel/dispatch.ts';
 import { AppError, asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Operation } from '../../kernel/operation.ts';
@@ -15,9 +23,15 @@ import type { Operator } from '../operator/operator.ts';
 import type { Results } from '../results/results.ts';
 import { admit, assertStillAdmitted, refusedByPolicy, type AdmissionDeps } from './admission.ts';
 import { errandOf } from './errands.ts';
+import { createExchange, type Exchanged } from './exchange.ts';
+import { createGovernedHosts } from './governed-hosts.ts';
+import { createFollowing } from './following.ts';
 import { createListing } from './listing.ts';
-import type { Admission, Errand } from './model.ts';
+import { createLogLevels } from './log-levels.ts';
+import type { Admission, Errand, Sending } from './model.ts';
+import { createApprovalOffers } from './offer-approval.ts';
 import { createOfferListing } from './offer-listing.ts';
+import { createOfferings } from './offering.ts';
 import { outcomeOf, outcomeOfError } from './outcome.ts';
 import { createOperations } from './run-operation.ts';
 
@@ -32,13 +46,23 @@ export interface GatewayDeps extends AdmissionDeps {
   readonly operations: readonly Operation[];
   /** The fleet's; default: plain. */
   readonly naming?: Naming;
+  /** Of the human door, without a slash at its end; nothing until it listens. */
+  readonly humanUrl?: () => string | undefined;
 }
 
 export function createGateway(deps: GatewayDeps): Dispatch {
   const { audit, agents, policy, fleet, results, clock } = deps;
   const listing = createListing(deps);
   const offers = createOfferListing(deps);
+  const offerings = createOfferings({ fleet, policy, listing, offers });
+  const logLevels = createLogLevels({ fleet, reaches: (agent, upstream) => offerings.reaches(agent, upstream) });
   const own = createOperations(deps);
+  const rootsOf = (upstream: string): readonly string[] => fleet.rootsOf(upstream);
+  const hosts = createGovernedHosts({ ...deps, rootsOf, wantsLog: (caller, level) => logLevels.wanted(caller, level) });
+  const following = createFollowing({ ...deps, offers, hosts });
+  const exchange = createExchange({ audit, clock, hosts, rootsOf });
+  const { humanUrl = () => undefined } = deps;
+  const admitting = { ...deps, approvalOffers: createApprovalOffers({ ...deps, humanUrl }) };
 
   async function callTool(caller: AgentCaller, call: ToolCall): Promise<ToolAnswer> {
     let errand: Errand;
@@ -48,11 +72,11 @@ export function createGateway(deps: GatewayDeps): Dispatch {
       const operation = listing.operation(call);
       if (operation !== undefined) return await own.call(caller, operation, call);
       errand = errandFor(caller, find(caller, call), call);
-      admission = await admit(deps, caller.agent, errand.subject, errand.args);
+      admission = await admit(admitting, caller, errand.subject, errand.args, call);
     } catch (thrown) {
       throw noted(caller, { tool: call.name }, asAppError(thrown));
     }
-    return forward(caller, errand, admission, call.onProgress);
+    return forward(caller, errand, admission, call);
   }
 
   async function relay(caller: AgentCaller, request: RelayRequest): Promise<RelayAnswer> {
@@ -61,7 +85,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     try {
       agents.assertActive(caller.agent);
       errand = errandOf({ fleet, policy, offers }, caller, request);
-      admission = await admit(deps, caller.agent, errand.subject, errand.args);
+      admission = await admit(admitting, caller, errand.subject, errand.args, request);
     } catch (thrown) {
       throw noted(
         caller,
@@ -69,12 +93,16 @@ export function createGateway(deps: GatewayDeps): Dispatch {
         asAppError(thrown),
       );
     }
-    return forward(caller, errand, admission, request.onProgress);
+    return forward(caller, errand, admission, request);
   }
 
-  function errandFor({ session }: AgentCaller, tool: CatalogTool, { client, args, rest, signal }: ToolCall): Errand {
-    const call = { session, client, tool, args, rest, signal };
-    return { subject: tool, args, send: (hooks) => fleet.call({ ...call, ...hooks }) };
+  function errandFor({ agent, session }: AgentCaller, tool: CatalogTool, { client, args, rest, signal }: ToolCall): Errand {
+    const call = { agent, session, client, tool, args, signal };
+    return {
+      subject: tool,
+      args,
+      send: (sending, more) => fleet.call({ ...call, rest: more === undefined ? rest : { ...rest, ...more }, ...sending }),
+    };
   }
 
   /** What a deny covers answers `policy.denied` whether or not it exists (DESIGN invariant 7). */
@@ -100,19 +128,22 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     caller: AgentCaller,
     errand: Errand,
     admission: Admission,
-    onProgress: ToolCall['onProgress'],
+    call: Exchanged & Pick<ToolCall, 'onProgress'>,
   ): Promise<RelayAnswer> {
+    const host = exchange.hostOf(caller, errand, call);
+    if (admission.redact.length > 0) host?.masks(admission.redact);
     const intent = await recordIntent(caller, errand, admission);
     const startedAt = clock.monotonic();
     const mask = (json: string, value?: JsonObject): string => results.redact(json, admission.redact, value).json;
+    const sending: Sending = {
+      onProgress: masked(call.onProgress, admission, mask),
+      beforeSend() {
+        agents.assertActive(caller.agent);
+        assertStillAdmitted(policy, caller.agent, errand.subject, errand.args, admission);
+      },
+    };
     try {
-      const answer = await errand.send({
-        onProgress: masked(onProgress, admission, mask),
-        beforeSend() {
-          agents.assertActive(caller.agent);
-          assertStillAdmitted(policy, caller.agent, errand.subject, errand.args, admission);
-        },
-      });
+      const answer = await exchange.send(caller, errand, sending, call, host, intent.id);
       const json = answer.kind === 'result' ? mask(answer.json, answer.value) : mask(answer.json);
       intent.close(outcomeOf(answer), { chars: json.length, ms: Math.round(clock.monotonic() - startedAt) }, { answer: json });
       return answer.kind === 'result' ? { kind: 'upstream', result: json } : { kind: 'upstream_error', error: json };
@@ -160,6 +191,15 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     return error;
   }
 
+  async function follow(caller: AgentCaller, request: ResourceFollowing): Promise<void> {
+    try {
+      agents.assertActive(caller.agent);
+      await following.follow(caller, request);
+    } catch (thrown) {
+      throw noted(caller, { method: 'resources/subscribe', target: request.uri }, asAppError(thrown));
+    }
+  }
+
   function followLists(listener: (list: ChangingList) => void): Unsubscribe {
     const stops = [
       fleet.onCatalogChanged(() => listener('tools')),
@@ -174,16 +214,20 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     relay,
     tools: (caller, scope) => listing.tools(caller, scope),
     list: (caller, scope, list) => offers.list(caller, scope, list),
-    offering: (caller, scope) => offers.offering(caller, scope),
-    follow: () => Promise.reject(new AppError('invalid', 'gateway.unknown_resource', 'Resource updates are not followed yet.')),
-    unfollow: () => undefined,
-    setLogLevel: () => undefined,
-    rootsChanged: () => undefined,
+    offering: (caller, scope) => offerings.of(caller, scope),
+    follow,
+    unfollow: (caller, request) => following.unfollow(caller, request),
+    setLogLevel: (caller, level) => logLevels.set(caller, level),
+    rootsChanged: (caller) => fleet.rootsChanged(caller),
     operations: deps.operations,
     operate: (caller: Caller, name, input, signal, secrets) => own.operate(caller, name, input, signal, secrets),
     prepare: (caller, name, input, signal) => own.prepare(caller, name, input, signal),
     onListChanged: (listener) => followLists(listener),
-    sessionEnded: (session) => fleet.endSession(session),
+    sessionEnded(session) {
+      following.sessionEnded(session);
+      logLevels.end(session);
+      fleet.endSession(session);
+    },
     refused(door, reason, facts) {
       audit.appendQuietly({ event: 'door.refused', actor: 'daemon', facts: { door, reason, ...facts } });
     },
@@ -195,6 +239,7 @@ const reaching: ReadonlySet<string> = new Set([
   'gateway.unknown_tool',
   'gateway.unknown_prompt',
   'gateway.unknown_resource',
+  'gateway.unknown_method',
   'gateway.bad_uri',
 ]);
 

@@ -1,7 +1,7 @@
 // Which prompts, resources and templates each agent sees at which endpoint, and what a name or a URI of its means there. What a deny
 // covers is in no list and is found by nobody (DESIGN invariant 7). Sends nothing.
 import type { AgentCaller } from '../../kernel/caller.ts';
-import type { ListName, Offering, RelayTarget, ToolScope } from '../../kernel/dispatch.ts';
+import type { ListName, RelayTarget, ToolScope } from '../../kernel/dispatch.ts';
 import { uriFault } from '../../lib/plain-uri.ts';
 import { matchesTemplate } from '../../lib/uri-template.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -17,26 +17,27 @@ export interface OfferTarget {
   readonly capability: string;
 }
 
+/** What is listed, or stands in a list as a template. */
+export type Offered = Extract<RelayTarget, { kind: 'prompt' | 'resource' | 'template' }>;
+
 export interface OfferListing {
-  list(caller: AgentCaller, scope: ToolScope, list: OfferList): readonly string[];
-  offering(caller: AgentCaller, scope: ToolScope): Offering;
-  target(caller: AgentCaller, scope: ToolScope, target: RelayTarget): OfferTarget | undefined;
+  list(caller: Pick<AgentCaller, 'agent'>, scope: ToolScope, list: OfferList): readonly string[];
+  target(caller: Pick<AgentCaller, 'agent'>, scope: ToolScope, target: Offered): OfferTarget | undefined;
 }
 
-const actions: Readonly<Record<RelayTarget['kind'], 'prompt' | 'read' | 'method'>> = {
+const actions: Readonly<Record<Offered['kind'], 'prompt' | 'read'>> = {
   prompt: 'prompt',
   resource: 'read',
   template: 'read',
-  method: 'method',
 };
-const kinds: Readonly<Record<OfferList, RelayTarget['kind']>> = {
+const kinds: Readonly<Record<OfferList, Offered['kind']>> = {
   prompts: 'prompt',
   resources: 'resource',
   resourceTemplates: 'template',
 };
 
 /** A template is asked about by its own text, in which what capabilities do not know is percent-encoded. */
-export function offerCapability(kind: RelayTarget['kind'], upstream: string, key: string): string {
+export function offerCapability(kind: Offered['kind'], upstream: string, key: string): string {
   const resource = kind === 'template' ? key.replaceAll(/[{}?*[\]!()|^$\\]/g, encodeOctet) : key;
   return `${upstream}:${actions[kind]}:${resource}`;
 }
@@ -47,7 +48,7 @@ export function createOfferListing({ fleet, policy }: { readonly fleet: Fleet; r
   fleet.onOffersChanged(() => memo.forget());
   policy.onChanged(() => memo.forget());
 
-  function visible(agent: string, kind: RelayTarget['kind'], { upstream, key }: Pick<Offer, 'upstream' | 'key'>): boolean {
+  function visible(agent: string, kind: Offered['kind'], { upstream, key }: Pick<Offer, 'upstream' | 'key'>): boolean {
     // Nobody could ever get it.
     if (kind !== 'template' && key.includes('*')) return false;
     if (kind === 'resource' && uriFault(key) !== undefined) return false;
@@ -76,19 +77,6 @@ export function createOfferListing({ fleet, policy }: { readonly fleet: Fleet; r
     return [...first.values()];
   }
 
-  function offeredBy(agent: string, upstream: string): Offering {
-    const has = (capability: 'prompts' | 'resources', action: string, lists: readonly OfferList[]): boolean => {
-      if (!fleet.declares(upstream, capability)) return false;
-      const verdict = policy.decide({ agent, capability: `${upstream}:${action}:*`, annotations: knownRead });
-      if (verdict.effect !== 'deny' || !verdict.hard) return true;
-      return lists.some((list) => seen(agent, { kind: 'upstream', upstream }, list).length > 0);
-    };
-    const prompts = has('prompts', 'prompt', ['prompts']);
-    const resources = has('resources', 'read', ['resources', 'resourceTemplates']);
-    const completions = (prompts || resources) && fleet.declares(upstream, 'completions');
-    return { prompts, resources, completions, logging: false, subscriptions: false };
-  }
-
   function promptTarget(agent: string, scope: ToolScope, name: string): Pick<OfferTarget, 'upstream' | 'key'> | undefined {
     if (scope.kind === 'upstream') return { upstream: scope.upstream, key: name };
     if (scope.kind === 'toolset') return undefined;
@@ -113,19 +101,7 @@ export function createOfferListing({ fleet, policy }: { readonly fleet: Fleet; r
 
   return {
     list: ({ agent }, scope, list) => memo.of({ agent, scope, list: list satisfies ListName }, () => draw(agent, scope, list)),
-    offering({ agent }, scope) {
-      const upstreams = scope.kind === 'all' ? fleet.upstreams() : scope.kind === 'upstream' ? [scope.upstream] : [];
-      const all = upstreams.map((upstream) => offeredBy(agent, upstream));
-      return {
-        prompts: all.some(({ prompts }) => prompts),
-        resources: all.some(({ resources }) => resources),
-        completions: all.some(({ completions }) => completions),
-        logging: all.some(({ logging }) => logging),
-        subscriptions: all.some(({ subscriptions }) => subscriptions),
-      };
-    },
     target({ agent }, scope, target) {
-      if (target.kind === 'method') return undefined;
       if (target.kind === 'prompt') {
         const found = promptTarget(agent, scope, target.name);
         if (found === undefined || found.key === '') return undefined;

@@ -214,8 +214,9 @@ test('[REL-9] an endpoint offers what is behind it, and nothing of an upstream t
   const everything = { prompts: true, resources: true, completions: true, logging: false, subscriptions: false };
   const nothing = { prompts: false, resources: false, completions: false, logging: false, subscriptions: false };
   expect(house.dispatch.offering(caller, all)).toEqual(everything);
-  expect(house.dispatch.offering(caller, at('a'))).toEqual(everything);
-  for (const scope of [at('plain'), at('hidden'), at('nobody'), { kind: 'toolset', toolset: 'gate' } as const])
+  expect(house.dispatch.offering(caller, at('a'))).toMatchObject(everything);
+  expect(house.dispatch.offering(caller, at('plain'))).toMatchObject(nothing);
+  for (const scope of [at('hidden'), at('nobody'), { kind: 'toolset', toolset: 'gate' } as const])
     expect(house.dispatch.offering(caller, scope)).toEqual(nothing);
 });
 
