@@ -64,7 +64,8 @@ export const requirements = {
     'The plain form of HTTP at the agent door is taken as node’s HTTP server takes it: the same requests and the same answers, however the bytes are cut.',
   'FAST-2':
     'Whatever is not exactly the plain form is left to node’s HTTP server, with every byte from its start: nothing is read in two ways.',
-  'FAST-3': 'On the plain form too a slow body, a silent or an idle peer is cut off, a dropped one is noticed, and closing keeps its grace.',
+  'FAST-3':
+    'On the plain form too a slow body, a silent or an idle peer is cut off, a dropped one is noticed, and closing keeps its grace.',
 
   'AGENT-1': 'A token is shown once, is 256 random bits, and only its hash is stored.',
   'AGENT-2': 'Add, rotate, revoke, remove and unsuspend need an operator signature; suspend narrows and does not.',
@@ -289,6 +290,33 @@ export const requirements = {
 
   'DECL-1':
     'An endpoint declares logging and subscriptions where something behind it has them; at its own endpoint an upstream speaks for itself, and one that a deny covers whole is as if it were not there.',
+
+  'TWOWAY-20':
+    'What an upstream asks or tells goes to exactly the client whose call it is about; where that cannot be told it is refused, and nobody is asked.',
+  'TWOWAY-21':
+    'A client is asked with the bytes of the upstream, which is answered with those of the client, under its own id and with progress under its own token.',
+  'TWOWAY-22':
+    'A question is over when the upstream takes it back, when the call it is for ends without an answer, and when the connection ends.',
+  'TWOWAY-23': 'While its client is asked the time of a call stands still, for ten minutes in all.',
+  'TWOWAY-24':
+    'Log messages and notices of an upstream’s own reach the client they are about with their bytes; notices about the connection stay with it.',
+  'TWOWAY-25':
+    'An upstream is told the capabilities and the name of the one client behind a connection, and of a shared one nothing.',
+  'TWOWAY-26': 'A program that speaks 2026-07-28 alone is served over the pipe on which it refused to initialize.',
+  'TWOWAY-27':
+    'Towards 2026-07-28 one subscription covers every followed resource; the old one stands until the new one is acknowledged, and it is asked for again after a break.',
+  'TWOWAY-28':
+    'Log level and followed resources are asked for again on every connection that takes the place of one, and what is followed then counts as changed.',
+  'TWOWAY-29':
+    'Where a connection serves several sessions it has the level of the most curious, and a resource is followed until the last of them lets go.',
+  'TWOWAY-30': 'At most 64 questions of an upstream are open on a connection.',
+
+  'SHARE-1': 'How an upstream is shared is part of what an operator signs.',
+  'SHARE-2': 'An upstream shared by agent or session has a process for each, with the client behind it declared.',
+  'SHARE-3': 'A process of one agent that crashes, hangs or does not start hurts no other and not the list.',
+  'SHARE-4': 'Own processes are capped in number and ended when idle, never while a call, a question or a follower uses them.',
+  'SHARE-5': 'No own process outlives its session, its daemon or a thousand of either.',
+  'SHARE-6': 'Of two sessions in flight on one process of their agent neither is asked; a sole one is.',
 
   'LOAD-1': '20 agents with 1,000 calls each, mixed allow and ask: flat memory, no leaked child, the log verifies.',
 

@@ -1,11 +1,15 @@
-// A TCP door on node:http: keep-alive, bounded heads, bodies and times, exact Host and Origin before anything else. Hands the head to
-// one handler and the body to what the handler returns. Knows no route, no token and no protocol above HTTP.
+// A TCP door on node:http, with a plain form of HTTP read faster before it: keep-alive, bounded heads, bodies and times, exact Host and
+// Origin before anything else. Hands the head to one handler and the body to what the handler returns. Knows no route, no token and no
+// protocol above HTTP.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Log } from '../kernel/ports.ts';
-import { readBody, type BodyFault } from './http-body.ts';
+import { putFastFormBefore } from './fast-form.ts';
+import { keepAliveSeconds } from './fast-reply.ts';
+import { readBody } from './http-body.ts';
 import type { DoorRefusal, HttpHandler, HttpReply } from './http-exchange.ts';
 import { createGuard, type Guard } from './http-guard.ts';
 import { createReply } from './http-reply.ts';
+import { createServing, json, type Serving } from './http-serving.ts';
 import { encodeError, rpcCode } from './jsonrpc.ts';
 
 export interface HttpDoorOptions {
@@ -25,28 +29,29 @@ export interface HttpDoorOptions {
   readonly headTimeoutMs?: number;
   /** From the first byte to the end of the body; default 30 s. */
   readonly requestTimeoutMs?: number;
+  /** Default true. False leaves every byte to node's HTTP server, which is how the plain form should behave too. */
+  readonly fastForm?: boolean;
 }
 
 const defaultMaxBodyBytes = 4 * 1024 * 1024;
 const maxHeadBytes = 16 * 1024;
-const idleConnectionMs = 75_000;
-
-const json = ['Content-Type', 'application/json'] as const;
 
 /** The door before it listens. The names allowed follow the port it comes to listen on. */
 export function createHttpServer(options: HttpDoorOptions): Server {
   const { allowedHosts, allowedOrigins, headTimeoutMs = 10_000, requestTimeoutMs = 30_000, maxConnections = 1_024 } = options;
+  const { maxBodyBytes = defaultMaxBodyBytes } = options;
+  const serving = createServing(options.handler, options.log);
   let guard: Guard = createGuard(0, [], []);
   const server = createServer(
     {
-      keepAliveTimeout: idleConnectionMs,
+      keepAliveTimeout: keepAliveSeconds * 1_000,
       headersTimeout: headTimeoutMs,
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1_000, headTimeoutMs),
       maxHeaderSize: maxHeadBytes,
       insecureHTTPParser: false,
     },
-    (request, response) => serve(options, guard, request, response, false),
+    (request, response) => serve({ ...options, maxBodyBytes, serving }, guard, request, response, false),
   );
   server.maxConnections = maxConnections;
   server.on('listening', () => {
@@ -56,47 +61,52 @@ export function createHttpServer(options: HttpDoorOptions): Server {
   });
   // `Expect: 100-continue`: the head is judged before the peer is told to send its body.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
-    serve(options, guard, request, response, true),
+    serve({ ...options, maxBodyBytes, serving }, guard, request, response, true),
   );
+  if (options.fastForm !== false)
+    putFastFormBefore(server, { serving, guard: () => guard, maxBodyBytes, headTimeoutMs, requestTimeoutMs });
   return server;
 }
 
-function serve(options: HttpDoorOptions, guard: Guard, request: IncomingMessage, response: ServerResponse, waits: boolean): void {
+interface Served extends HttpDoorOptions {
+  readonly maxBodyBytes: number;
+  readonly serving: Serving;
+}
+
+function serve(served: Served, guard: Guard, request: IncomingMessage, response: ServerResponse, waits: boolean): void {
   const reply = createReply(request, response);
-  const refusal = guard.check(request);
+  const { method = '', url = '', headers } = request;
+  const refusal = guard.check(headers, hostCount(request.rawHeaders));
   if (refusal !== undefined) {
-    refuse(options, refusal, reply);
+    refuse(served, refusal, reply);
     return;
   }
-  const { method = '', url = '', headers } = request;
   if (!url.startsWith('/')) {
     reply.send(400, json, problem('The request target must be a path.'));
     return;
   }
-  guarded(options.log, reply, () => {
-    const query = url.indexOf('?');
-    const takeBody = options.handler({ method, path: query === -1 ? url : url.slice(0, query), headers }, reply);
-    if (takeBody === undefined) {
-      request.resume();
-      return;
-    }
-    const maxBytes = options.maxBodyBytes ?? defaultMaxBodyBytes;
-    if (waits && Number(headers['content-length'] ?? 0) <= maxBytes) response.writeContinue();
-    readBody(request, maxBytes, (body, fault) => {
-      if (body === undefined) refuseBody(fault, maxBytes, reply);
-      else guarded(options.log, reply, () => takeBody(body));
-    });
+  const { serving, maxBodyBytes } = served;
+  const query = url.indexOf('?');
+  const takeBody = serving.begin({ method, path: query === -1 ? url : url.slice(0, query), headers }, reply);
+  if (takeBody === undefined) {
+    request.resume();
+    return;
+  }
+  if (waits && Number(headers['content-length'] ?? 0) <= maxBodyBytes) response.writeContinue();
+  readBody(request, maxBodyBytes, (body) => {
+    if (body === undefined) reply.send(413, json, problem(`The body is longer than ${maxBodyBytes} bytes.`));
+    else serving.take(takeBody, body, reply);
   });
 }
 
-/** A handler that throws costs one request, not the process; what it threw stays with the operator. */
-function guarded(log: Log, reply: HttpReply, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    log.error('a request failed unexpectedly', { error: error instanceof Error ? error.message : String(error) });
-    reply.send(500, json, encodeError(null, rpcCode.internalError, 'Internal error. The log of the daemon says more.'));
+/** Node keeps the first of several Host headers and drops the others unsaid. */
+function hostCount(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
   }
+  return count;
 }
 
 function refuse({ onRefused }: HttpDoorOptions, refusal: DoorRefusal | 'malformed', reply: HttpReply): void {
@@ -110,11 +120,6 @@ function refuse({ onRefused }: HttpDoorOptions, refusal: DoorRefusal | 'malforme
       ? 'This Host is not one this door answers to. Use the address that the daemon printed.'
       : 'Pages of this Origin may not call this door.';
   reply.send(403, json, problem(why));
-}
-
-function refuseBody(fault: BodyFault | undefined, maxBytes: number, reply: HttpReply): void {
-  if (fault === 'too_large') reply.send(413, json, problem(`The body is longer than ${maxBytes} bytes.`));
-  else reply.send(400, json, encodeError(null, rpcCode.parseError, 'The body is not UTF-8.'));
 }
 
 function problem(message: string): string {

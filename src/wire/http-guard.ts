@@ -1,11 +1,15 @@
 // The first question of a TCP door: was it meant for us? Exact Host against DNS rebinding, exact Origin against pages of other sites
 // (MCP transports, "Security Warning"). There is no CORS: a browser page is served only from an origin somebody configured.
-import type { IncomingMessage } from 'node:http';
 import type { DoorRefusal } from './http-exchange.ts';
 
+export interface GuardedHeaders {
+  readonly host?: string | undefined;
+  readonly origin?: string | undefined;
+}
+
 export interface Guard {
-  /** `undefined` when the request may go on. `malformed` is RFC 9112 §3.2: more than one Host. */
-  check(request: IncomingMessage): DoorRefusal | 'malformed' | undefined;
+  /** `undefined` when the request may go on. `hostCount` is how many Host headers it has; `malformed` is RFC 9112 §3.2: more than one. */
+  check(headers: GuardedHeaders, hostCount: number): DoorRefusal | 'malformed' | undefined;
 }
 
 /**
@@ -17,10 +21,9 @@ export function createGuard(port: number, hosts: readonly string[], origins: rea
   const authorities = new Set(hosts.flatMap((host) => authoritiesOf(host.toLowerCase(), port)));
   const known = new Set(origins);
   return {
-    check({ headers, rawHeaders }) {
-      const { host = '', origin } = headers;
+    check({ host = '', origin }, hostCount) {
       if (!authorities.has(host) && !authorities.has(host.toLowerCase())) return { reason: 'wrong_host', host: shown(host) };
-      if (hostCount(rawHeaders) !== 1) return 'malformed';
+      if (hostCount !== 1) return 'malformed';
       if (origin !== undefined && !known.has(origin) && origin !== `http://${host.toLowerCase()}`)
         return { reason: 'wrong_origin', origin: shown(origin) };
       return undefined;
@@ -31,16 +34,6 @@ export function createGuard(port: number, hosts: readonly string[], origins: rea
 function authoritiesOf(host: string, port: number): string[] {
   if (/:\d+$/.test(host)) return [host];
   return port === 80 ? [host, `${host}:80`] : [`${host}:${port}`];
-}
-
-/** Node keeps the first of several Host headers and drops the others unsaid. */
-function hostCount(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
-  }
-  return count;
 }
 
 /** A stranger's text, fit for a record. */
