@@ -71,7 +71,16 @@ describe('subscriptions/listen', () => {
     [{ promptsListChanged: true, resourceSubscriptions: ['a:b'] }, ['prompts']],
     [{ resourcesListChanged: true, toolsListChanged: true }, ['tools', 'resources']],
   ])('[ERA-6] [REL-9] of %j the changes of these lists are honoured: %j', (notifications, lists) => {
-    expect(read('subscriptions/listen', { notifications })).toEqual({ kind: 'listen', filter: { lists } });
+    expect(read('subscriptions/listen', { notifications })).toMatchObject({ kind: 'listen', filter: { lists } });
+  });
+
+  test('[ERA-12] each resource is followed once, and of more than 256 none', () => {
+    const of = (resourceSubscriptions: string[]): unknown =>
+      read('subscriptions/listen', { notifications: { resourceSubscriptions } });
+    expect(of(['a:b', 'a:c', 'a:b'])).toMatchObject({ filter: { lists: [], resources: ['a:b', 'a:c'] } });
+    const many = Array.from({ length: 257 }, (_, turn) => `a:${turn}`);
+    expect(of(many.slice(1))).toMatchObject({ filter: { resources: many.slice(1) } });
+    expect(() => of(many)).toThrow(/256/);
   });
 
   test.each<JsonObject>([
@@ -190,5 +199,48 @@ describe('an error of an upstream', () => {
     const error = '{"code":-32601,"message":"m"}';
     expect(era.relayedError(error, true)).toEqual({ error, status: 404 });
     expect(era.relayedError('{"code":-32050,"message":"m"}', true)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('what is wanted from a client', () => {
+  const state = 'sallyport:00000000-0000-4000-8000-000000000000';
+
+  test('[PARK-1] it is a result the schema knows, with the params as they were written', () => {
+    const params = '{"message":"Go?","requestedSchema":{"type":"object","properties":{}}, "x-own":1.00}';
+    const text = era.results.inputRequired(
+      [
+        { key: 'ask-1', method: 'elicitation/create', params },
+        { key: 'ask-2', method: 'roots/list', params: undefined },
+      ],
+      state,
+    );
+    expect(text).toContain(params);
+    expect(schemaFaults('2026-07-28', 'InputRequiredResult', JSON.parse(text))).toEqual([]);
+    expect(JSON.parse(text)).toMatchObject({
+      resultType: 'input_required',
+      requestState: state,
+      inputRequests: { 'ask-2': { method: 'roots/list' } },
+    });
+  });
+
+  test('[PARK-1] a state of ours is read where a request may be answered with a question, and nowhere else', () => {
+    const again = { requestState: state, inputResponses: { 'ask-1': {} }, _meta: meta };
+    const resumption = { state, responses: again.inputResponses };
+    expect(read('tools/call', { name: 'n', ...again })).toMatchObject({ resumption });
+    expect(read('prompts/get', { name: 'n', ...again })).toMatchObject({ resumption });
+    expect(read('resources/read', { uri: 'a:b', ...again })).toMatchObject({ resumption });
+    const completion = { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' }, ...again };
+    expect(read('completion/complete', completion)).not.toHaveProperty('resumption');
+  });
+
+  test.each<JsonObject>([
+    { requestState: 'theirs' },
+    { requestState: 1 },
+    { inputResponses: {} },
+    { requestState: ' sallyport:x' },
+  ])('[PARK-1] %j is not ours and goes upstream', (more) => {
+    const request = read('tools/call', { name: 'n', _meta: meta, ...more });
+    expect(request).toMatchObject({ rest: more });
+    expect(request).not.toHaveProperty('resumption');
   });
 });

@@ -4,19 +4,24 @@ import type { ChangingList, ClientFacts } from '../kernel/dispatch.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { objectMembers, skipSpace } from '../lib/json-text.ts';
 import type { NoticeFilter, RelayedError, ServerFacts, StatelessEra, StatelessRequest } from './era.ts';
+import { inputRequestsText, readResumption, type Resumption } from './input-required.ts';
 import { encodeNotification, isObject, rpcCode, type RequestId } from './jsonrpc.ts';
 import { metaKey, openEnvelope } from './request-envelope.ts';
+import { withMeta } from './request-meta.ts';
 import { capabilitiesOf } from './capabilities.ts';
 import { listRequests, relayRequests } from './offer-requests.ts';
 import { badParams, readCallTool } from './tool-requests.ts';
+import { readVendorRequest } from './vendor-methods.ts';
 
 const versions = ['2026-07-28'] as const;
 
 const requests = new Map<string, (params: JsonObject) => StatelessRequest>([
   ['server/discover', () => ({ kind: 'discover' })],
   ...listRequests,
-  ['tools/call', enveloped(readCallTool)],
-  ...relayRequests.map(([method, reader]) => [method, enveloped(reader)] as const),
+  ['tools/call', resumable(readCallTool)],
+  ...relayRequests.map(
+    ([method, reader]) => [method, method === 'completion/complete' ? enveloped(reader) : resumable(reader)] as const,
+  ),
   ['subscriptions/listen', readListen],
 ]);
 
@@ -26,7 +31,8 @@ const listTtlMs = 0;
 const discoverTtlMs = 30_000;
 
 /** `sessionVersions`: the earlier revisions served beside this one, newest first. */
-export function createEra2026({ serverInfo, instructions }: ServerFacts, sessionVersions: readonly string[]): StatelessEra {
+export function createEra2026(gateway: ServerFacts, sessionVersions: readonly string[]): StatelessEra {
+  const { serverInfo } = gateway;
   const supported = [...versions, ...sessionVersions];
   const meta = `"_meta":${JSON.stringify({ [metaKey.serverInfo]: serverInfo })}`;
   const complete = `"resultType":"complete"`;
@@ -35,6 +41,7 @@ export function createEra2026({ serverInfo, instructions }: ServerFacts, session
     versions,
     supported,
     requests,
+    vendorRequest: (method, params) => enveloped((others) => readVendorRequest(method, others))(params),
     // -32000 to -32019 is not for new uses, and the rest of the range is the specification's ("Error Codes").
     codes: {
       refused: rpcCode.internalError,
@@ -43,10 +50,13 @@ export function createEra2026({ serverInfo, instructions }: ServerFacts, session
       noMethodStatus: 404,
     },
     results: {
-      discovered: (offering) =>
-        `{${complete},"supportedVersions":${JSON.stringify(supported)},"capabilities":${JSON.stringify(capabilitiesOf(offering))},${
-          instructions === '' ? '' : `"instructions":${JSON.stringify(instructions)},`
-        }"ttlMs":${discoverTtlMs},"cacheScope":"private",${meta}}`,
+      discovered(offering) {
+        // At its own endpoint an upstream is introduced by what it said of itself.
+        const { serverInfo: info, instructions: words = '' } = offering.upstream ?? gateway;
+        return `{${complete},"supportedVersions":${JSON.stringify(supported)},"capabilities":${JSON.stringify(capabilitiesOf(offering))},${
+          words === '' ? '' : `"instructions":${JSON.stringify(words)},`
+        }"ttlMs":${discoverTtlMs},"cacheScope":"private","_meta":${JSON.stringify({ [metaKey.serverInfo]: info })}}`;
+      },
       page: (list, entries, nextCursor) =>
         `{${complete},"${list}":[${entries.join(',')}],${
           nextCursor === undefined ? '' : `"nextCursor":${JSON.stringify(nextCursor)},`
@@ -55,24 +65,38 @@ export function createEra2026({ serverInfo, instructions }: ServerFacts, session
         `{${complete},"content":[{"type":"text","text":${JSON.stringify(text)}}],${isError ? '"isError":true,' : ''}${meta}}`,
       relayed,
       relayedRead,
+      inputRequired: (wanted, state) =>
+        `{"resultType":"input_required","inputRequests":${inputRequestsText(wanted)},"requestState":${JSON.stringify(state)},${meta}}`,
       listened: (subscription) =>
         `{${complete},"_meta":${JSON.stringify({ [metaKey.subscriptionId]: subscription, [metaKey.serverInfo]: serverInfo })}}`,
     },
     relayedError,
     notifications: {
       progress: (progressToken, note) => encodeNotification('notifications/progress', JSON.stringify({ ...note, progressToken })),
-      acknowledged: (subscription, { lists }) =>
+      acknowledged: (subscription, filter) =>
         encodeNotification(
           'notifications/subscriptions/acknowledged',
-          `{${tag(subscription)},"notifications":{${lists.map((list) => `"${list}ListChanged":true`).join(',')}}}`,
+          `{"_meta":{${tag(subscription)}},"notifications":${JSON.stringify(honoured(filter))}}`,
         ),
-      listChanged: (subscription, list) => encodeNotification(`notifications/${list}/list_changed`, `{${tag(subscription)}}`),
+      listChanged: (subscription, list) =>
+        encodeNotification(`notifications/${list}/list_changed`, `{"_meta":{${tag(subscription)}}}`),
+      resourceUpdated: (subscription, params) =>
+        encodeNotification('notifications/resources/updated', withMeta(params, tag(subscription))),
     },
   };
 }
 
+/** A member of `_meta`. */
 function tag(subscription: RequestId): string {
-  return `"_meta":${JSON.stringify({ [metaKey.subscriptionId]: subscription })}`;
+  return `${JSON.stringify(metaKey.subscriptionId)}:${JSON.stringify(subscription)}`;
+}
+
+/** Only what the client gets is named. */
+function honoured({ lists, resources }: NoticeFilter): JsonObject {
+  return {
+    ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
+    ...(resources.length === 0 ? {} : { resourceSubscriptions: resources }),
+  };
 }
 
 /** The envelope is for us; the upstream has one of its own, or a session. */
@@ -84,20 +108,33 @@ function enveloped<Request extends object>(reader: (params: JsonObject) => Reque
   };
 }
 
+/** The requests that may be answered with a question, and then come again with what was asked for. */
+function resumable<Request extends object>(reader: (params: JsonObject) => Request) {
+  const read = enveloped(reader);
+  return (params: JsonObject): Request & { readonly client: ClientFacts; readonly resumption?: Resumption } => {
+    const resumption = readResumption(params);
+    const request = read(params);
+    return resumption === undefined ? request : { ...request, resumption };
+  };
+}
+
+/** URIs of one subscription. */
+const maxResources = 256;
 const changing = ['tools', 'prompts', 'resources'] as const;
 
-/** Kinds of notices we have not are left out, as the specification asks. */
 function readListen({ notifications }: JsonObject): StatelessRequest {
   if (!isObject(notifications)) throw badParams('subscriptions/listen needs "notifications", an object of the kinds to be sent.');
   const wished = (list: ChangingList): Json | undefined => notifications[`${list}ListChanged`];
   const { resourceSubscriptions = [] } = notifications;
   if (changing.some((list) => typeof (wished(list) ?? false) !== 'boolean') || !isStringList(resourceSubscriptions))
     throw badParams('In "notifications" the list changes are true or false, and "resourceSubscriptions" is a list of URIs.');
-  const filter: NoticeFilter = { lists: changing.filter((list) => wished(list) === true) };
-  return { kind: 'listen', filter };
+  const resources = [...new Set(resourceSubscriptions)];
+  if (resources.length > maxResources)
+    throw badParams(`One subscription is to ${maxResources} resources at most. Open a further one for the others.`);
+  return { kind: 'listen', filter: { lists: changing.filter((list) => wished(list) === true), resources } };
 }
 
-function isStringList(value: Json): boolean {
+function isStringList(value: Json): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 

@@ -2,6 +2,7 @@
 // A method an era does not know is refused because it is in no registry, never by an `if`. A further era is a further file.
 import type { ChangingList, ClientFacts, ListName, LogLevel, Offering, RelayRequest } from '../kernel/dispatch.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import type { InputRequest, Resumption } from './input-required.ts';
 import type { RequestId } from './jsonrpc.ts';
 
 /** What every request carries that is answered by an upstream. */
@@ -12,6 +13,8 @@ interface Relayable {
   readonly progressToken: RequestId | undefined;
   /** What the client said of itself with this request; absent where it said so when its session began. */
   readonly client?: ClientFacts;
+  /** It goes on with a call that was answered with a question of ours (2026-07-28). */
+  readonly resumption?: Resumption;
 }
 
 /** What agents ask in every era. */
@@ -42,6 +45,8 @@ export type StatelessRequest =
 /** Kinds of notices a client opted in to. */
 export interface NoticeFilter {
   readonly lists: readonly ChangingList[];
+  /** URIs, each once, whose updates are told. */
+  readonly resources: readonly string[];
 }
 
 export type AgentNotice =
@@ -119,8 +124,12 @@ export interface StatelessEra extends Era {
   readonly supported: readonly string[];
   /** Readers throw AppError `wire.bad_params`; they are given requests whose head was checked (stateless-head.ts). */
   readonly requests: ReadonlyMap<string, (params: JsonObject) => StatelessRequest>;
+  /** Reads a request whose method only an upstream knows (vendor-methods.ts). */
+  vendorRequest(method: string, params: JsonObject): StatelessRequest;
   readonly results: Era['results'] & {
     discovered(offering: Offering): string;
+    /** What is wanted from the client before the request can be completed; `state` comes back with it. */
+    inputRequired(requests: readonly InputRequest[], state: string): string;
     /** The end of a subscription that the gateway ends. */
     listened(subscription: RequestId): string;
   };
@@ -128,5 +137,7 @@ export interface StatelessEra extends Era {
     /** The first message of a subscription. */
     acknowledged(subscription: RequestId, filter: NoticeFilter): string;
     listChanged(subscription: RequestId, list: ChangingList): string;
+    /** `params` is the JSON text of an upstream's. */
+    resourceUpdated(subscription: RequestId, params: string): string;
   };
 }

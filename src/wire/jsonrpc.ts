@@ -1,6 +1,7 @@
 // JSON-RPC 2.0 envelopes as MCP narrows them (base protocol, "Messages"): ids are strings or integers, params are objects, one message
 // at a time. Reads parsed values and writes texts into which an already serialised result is spliced. Knows no method.
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { skipValue } from '../lib/json-text.ts';
 
 export type RequestId = string | number;
 
@@ -85,6 +86,14 @@ export function encodeError(id: ErrorId, code: number, message: string, data?: J
 export function encodeErrorText(id: ErrorId, error: string): string {
   return id === undefined ? `{"jsonrpc":"2.0","error":${error}}` : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${error}}`;
 }
+
+/** An answer that one of the functions above wrote, under another id. */
+export function withId(answer: string, id: RequestId): string {
+  const end = skipValue(answer, answerHead.length);
+  return end === undefined || !answer.startsWith(answerHead) ? answer : `${answerHead}${JSON.stringify(id)}${answer.slice(end)}`;
+}
+
+const answerHead = '{"jsonrpc":"2.0","id":';
 
 /** `params` is the JSON text of an object. */
 export function encodeNotification(method: string, params?: string): string {

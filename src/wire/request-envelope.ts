@@ -1,6 +1,6 @@
 // What every request of 2026-07-28 says of itself in `params._meta` (basic, "Per-request protocol fields"): the revision it is written
 // in and what its client can do. Claims, all of them: who asks follows from the token alone.
-import type { ClientFacts } from '../kernel/dispatch.ts';
+import { logLevels, type ClientFacts } from '../kernel/dispatch.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { isObject } from './jsonrpc.ts';
 
@@ -32,7 +32,8 @@ export function envelopeFault(params: JsonObject | undefined): string | undefine
   if (info !== undefined && !(isObject(info) && typeof info['name'] === 'string' && typeof info['version'] === 'string'))
     return `In "_meta", "${metaKey.clientInfo}" must be an object with "name" and "version", or be left out.`;
   const level = meta[metaKey.logLevel];
-  if (level !== undefined && typeof level !== 'string') return `In "_meta", "${metaKey.logLevel}" must be a string.`;
+  if (level !== undefined && !logLevels.some((known) => known === level))
+    return `In "_meta", "${metaKey.logLevel}" must be one of ${logLevels.join(', ')}, or be left out.`;
   return undefined;
 }
 

@@ -56,7 +56,7 @@ export interface McpEndpoint {
   notify(session: Session, notification: Incoming<'notification'>): void;
   /** `text` is the whole message. What answers nothing that was asked is dropped. */
   answered(session: Session, response: Incoming<'response'>, text: string): void;
-  /** A message that strict reading refused: if it was an answer, whoever asked is told `why`. */
+  /** A message that was refused: if it was an answer, whoever asked is told `why`. */
   spoiled(session: Session, text: string, why: string): void;
   /** The client is gone, and with it whoever would read the answer: the call is cancelled like one taken back. */
   dropped(session: Session, id: RequestId, slot: ReplySlot): void;
@@ -87,7 +87,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   const { dispatch, agents, clock, entropy, log, maxCallsInFlight = 256, maxSubscriptions = 64 } = deps;
   const calls = createCalls({ dispatch, log, maxPerHome: maxCallsInFlight });
   const era2026 = createEra2026(deps, era.versions);
-  const stateless = createStateless({ era: era2026, dispatch, calls, log, maxSubscriptions, awake: startTicking });
+  const stateless = createStateless({ era: era2026, dispatch, calls, clock, entropy, log, maxSubscriptions, awake: startTicking });
   const asks = createClientRequests(deps);
   const sessions = createSessions({
     clock,

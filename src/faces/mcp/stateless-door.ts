@@ -43,7 +43,7 @@ export function serveStateless(
   const { id } = message;
   const fault = headFault(message, head.headers, server.versions, server.supported);
   if (fault !== undefined) return refuse(reply, id, fault);
-  const asked = server.read(message);
+  const asked = server.read(message, scope);
   if (asked.kind === 'refused') return refuse(reply, id, asked);
   if (asked.kind === 'listen') {
     if (!accepted.stream) return refuse(reply, id, streamOnly);

@@ -1,16 +1,19 @@
 // The MCP server an agent sees that has no session (2026-07-28): requests that stand for themselves, and subscriptions. Keeps only what
 // is under way, by agent, so that all of it ends with the agent. Knows no HTTP and decides nothing.
-import type { AgentCaller } from '../../kernel/caller.ts';
-import type { ChangingList, Dispatch, ToolScope } from '../../kernel/dispatch.ts';
-import type { Log } from '../../kernel/ports.ts';
+import type { ChangingList, ClientFacts, Dispatch, ToolScope } from '../../kernel/dispatch.ts';
+import type { Clock, Entropy, Log } from '../../kernel/ports.ts';
 import type { StatelessEra, StatelessRequest } from '../../wire/era.ts';
 import { encodeError, encodeResult, rpcCode, type Message, type RequestId } from '../../wire/jsonrpc.ts';
 import type { MirroredParam } from '../../wire/mirrored-params.ts';
 import type { Refusal } from '../../wire/stateless-head.ts';
+import { isVendorMethod } from '../../wire/vendor-methods.ts';
 import type { Calls } from './calls.ts';
 import type { CallInFlight, NoticeStream, ReplySlot } from './in-flight.ts';
 import { createMirroredTools } from './mirrored-tools.ts';
 import { answerList, faultOf } from './list-answer.ts';
+import { createParkedCalls, unknownState, type CarriedRequest, type ParkedCalls } from './parked-calls.ts';
+import { callerOf } from './stateless-caller.ts';
+import { createSubscriptions } from './subscriptions.ts';
 
 type Request = Extract<Message, { kind: 'request' }>;
 type Answerable = Exclude<StatelessRequest, { kind: 'listen' }>;
@@ -20,8 +23,11 @@ export interface StatelessServer {
   readonly versions: readonly string[];
   /** Those served at all, newest first. */
   readonly supported: readonly string[];
-  /** What is asked, or why it is refused: 404 for a method that is in no registry, as HTTP has to say of it. */
-  read(request: Request): StatelessRequest | (Refusal & { readonly kind: 'refused' });
+  /**
+   * What is asked, or why it is refused: 404 for a method that is in no registry, as HTTP has to say of it. What no revision knows is the
+   * upstream's to answer at its own endpoint.
+   */
+  read(request: Request, scope: ToolScope): StatelessRequest | (Refusal & { readonly kind: 'refused' });
   /** The arguments of a tool that its client has to repeat in headers. */
   mirrored(agent: string, scope: ToolScope, tool: string): readonly MirroredParam[];
   answer(agent: string, scope: ToolScope, id: RequestId, asked: Answerable, slot: ReplySlot): void;
@@ -40,33 +46,34 @@ export interface StatelessServer {
   keepAlive(): void;
   /** Ends what the agent has under way: calls with `message`, subscriptions with their result. */
   endAgent(agent: string, message: string): void;
-  /** Ends every subscription; calls go on, further ones are refused with `message`. */
+  /** Ends every subscription and every call that waits for its client; others go on, further ones are refused with `message`. */
   stop(message: string): void;
   endAll(message: string): void;
   /** Open subscriptions. */
   subscriptions(): number;
+  /** Calls that wait for their client to come back. */
+  parked(): number;
 }
 
 /** Per agent. */
 const maxSessionsKept = 64;
 
-interface Subscription {
-  readonly id: RequestId;
-  readonly lists: readonly ChangingList[];
-}
-
 interface UnderWay {
   /** Callers whose calls may have left something with upstreams. */
   readonly sessions: Set<string>;
   readonly era: StatelessEra;
+  /** By the slot each began with. */
   readonly calls: Map<ReplySlot, CallInFlight>;
-  readonly streams: Map<NoticeStream, Subscription>;
+  /** Made when somebody first comes who can be asked or told something. */
+  parked: ParkedCalls | undefined;
 }
 
 export interface StatelessDeps {
   readonly era: StatelessEra;
   readonly dispatch: Dispatch;
   readonly calls: Calls;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
   readonly log: Log;
   /** Per agent. */
   readonly maxSubscriptions: number;
@@ -74,51 +81,69 @@ export interface StatelessDeps {
   readonly awake: () => void;
 }
 
-export function createStateless({ era, dispatch, calls, log, maxSubscriptions, awake }: StatelessDeps): StatelessServer {
+export function createStateless(deps: StatelessDeps): StatelessServer {
+  const { era, dispatch, calls, clock, entropy, log, maxSubscriptions, awake } = deps;
   const agents = new Map<string, UnderWay>();
+  const subscriptions = createSubscriptions({ era, dispatch, clock, limit: maxSubscriptions, awake });
   const mirroredTools = createMirroredTools();
   let stopped: string | undefined;
 
   function underWay(agent: string): UnderWay {
     let own = agents.get(agent);
     if (own === undefined) {
-      own = { sessions: new Set(), era, calls: new Map(), streams: new Map() };
+      own = { sessions: new Set(), era, calls: new Map(), parked: undefined };
       agents.set(agent, own);
     }
     return own;
   }
 
-  /** The client hears that the end is meant; a stream that merely breaks off would say that something went wrong. */
-  function endStream(streams: UnderWay['streams'], stream: NoticeStream, id: RequestId): void {
-    streams.delete(stream);
-    stream.send(encodeResult(id, era.results.listened(id)));
-    stream.end();
+  function parkedOf(own: UnderWay): ParkedCalls {
+    own.parked ??= createParkedCalls({ era, clock, entropy, calls, home: own });
+    return own.parked;
   }
 
-  function endStreams({ streams }: UnderWay): void {
-    for (const [stream, { id }] of streams) endStream(streams, stream, id);
+  function call(agent: string, scope: ToolScope, id: RequestId, asked: CarriedRequest, slot: ReplySlot): void {
+    const own = underWay(agent);
+    const { client = nobody, resumption } = asked;
+    const caller = callerOf(agent, scope, client.capabilities);
+    const claim = { session: caller.session, request: asked };
+    const exchange = { id, slot, logLevel: client.logLevel };
+    if (resumption !== undefined) {
+      const fault = own.parked === undefined ? unknownState : own.parked.resume(claim, resumption, exchange);
+      if (fault !== undefined) slot.answer(encodeError(id, rpcCode.invalidParams, fault));
+      return;
+    }
+    // An agent may make up endpoints without end; what is not remembered here goes when upstreams find it idle.
+    if (own.sessions.size < maxSessionsKept) own.sessions.add(caller.session);
+    const home = { era, calls: own.calls, caller, scope };
+    if (!canHear(client)) calls.start(home, slot, id, asked, slot);
+    else {
+      const asking = parkedOf(own).open(claim, exchange, client);
+      calls.start({ ...home, host: asking.host }, asking.slot, id, asked, asking.slot);
+    }
   }
 
   function endAgent(agent: string, message: string): void {
+    subscriptions.endAgent(agent);
     const own = agents.get(agent);
     if (own === undefined) return;
     agents.delete(agent);
-    endStreams(own);
     calls.failAll(own, message);
+    own.parked?.end(message);
     for (const session of own.sessions) dispatch.sessionEnded(session);
   }
 
   return {
     versions: era.versions,
     supported: era.supported,
-    read({ method, params }) {
+    read({ method, params }, scope) {
       const reader = era.requests.get(method);
-      if (reader === undefined) {
+      if (reader === undefined && !(scope.kind === 'upstream' && isVendorMethod(method))) {
         const message = `There is no method '${method.slice(0, 128)}' here in revision ${era.versions.join(', ')}.`;
         return { kind: 'refused', status: 404, code: rpcCode.methodNotFound, message };
       }
       try {
-        return reader(params ?? {});
+        return reader === undefined ? era.vendorRequest(method, params ?? {}) : reader(params ?? {});
       } catch (thrown) {
         return { kind: 'refused', status: 200, ...faultOf(thrown, log) };
       }
@@ -127,18 +152,10 @@ export function createStateless({ era, dispatch, calls, log, maxSubscriptions, a
     answer(agent, scope, id, asked, slot) {
       switch (asked.kind) {
         case 'call_tool':
-        case 'relay': {
-          if (stopped !== undefined) {
-            slot.answer(encodeError(id, era.codes.refused, stopped));
-            return;
-          }
-          const own = underWay(agent);
-          const caller = callerOf(agent, scope);
-          // An agent may make up endpoints without end; what is not remembered here goes when upstreams find it idle.
-          if (own.sessions.size < maxSessionsKept) own.sessions.add(caller.session);
-          calls.start({ era, calls: own.calls, caller, scope }, slot, id, asked, slot);
+        case 'relay':
+          if (stopped === undefined) call(agent, scope, id, asked, slot);
+          else slot.answer(encodeError(id, era.codes.refused, stopped));
           return;
-        }
         case 'list':
           slot.answer(answerList({ era, caller: callerOf(agent, scope), scope }, id, asked, { dispatch, log }));
           return;
@@ -148,60 +165,38 @@ export function createStateless({ era, dispatch, calls, log, maxSubscriptions, a
     },
     dropped(agent, slot) {
       const own = agents.get(agent);
-      if (own !== undefined) calls.cancel(own, slot);
+      if (own !== undefined) calls.cancel(own, own.parked?.carriedBy(slot) ?? slot);
     },
     listen(agent, scope, id, { filter }, stream) {
       if (stopped !== undefined) return encodeError(id, era.codes.refused, stopped);
-      const { streams } = underWay(agent);
-      if (streams.size >= maxSubscriptions) {
-        return encodeError(
-          id,
-          era.codes.refused,
-          `This agent has ${maxSubscriptions} subscriptions open already. Close some of them.`,
-        );
-      }
-      const offering = dispatch.offering(callerOf(agent, scope), scope);
-      const lists = filter.lists.filter((list) => list === 'tools' || offering[list]);
-      streams.set(stream, { id, lists });
-      stream.send(era.notifications.acknowledged(id, { lists }));
-      // Nothing would ever come: the client learns it at once, and nobody keeps the connection.
-      if (lists.length > 0) awake();
-      else endStream(streams, stream, id);
-      return undefined;
+      return subscriptions.open(agent, scope, id, filter, stream);
     },
-    unlisten: (agent, stream) => void agents.get(agent)?.streams.delete(stream),
-    listChanged(list) {
-      for (const { streams } of agents.values()) {
-        for (const [stream, { id, lists }] of streams) {
-          if (lists.includes(list)) stream.send(era.notifications.listChanged(id, list));
-        }
-      }
-    },
-    keepAlive() {
-      for (const { streams } of agents.values()) for (const stream of streams.keys()) stream.keepAlive();
-    },
+    unlisten: (agent, stream) => subscriptions.close(agent, stream),
+    listChanged: (list) => subscriptions.listChanged(list),
+    keepAlive: () => subscriptions.keepAlive(),
     endAgent,
     stop(message) {
       stopped = message;
-      for (const own of agents.values()) endStreams(own);
+      subscriptions.endAll();
+      // Nobody could come back to them.
+      for (const { parked } of agents.values()) parked?.end(message);
     },
     endAll(message) {
       for (const agent of agents.keys()) endAgent(agent, message);
     },
-    subscriptions() {
-      let open = 0;
-      for (const { streams } of agents.values()) open += streams.size;
-      return open;
+    subscriptions: () => subscriptions.count(),
+    parked() {
+      let waiting = 0;
+      for (const { parked } of agents.values()) waiting += parked?.size() ?? 0;
+      return waiting;
     },
   };
 }
 
-/** One caller for all requests of an agent at an endpoint: without sessions there is nothing to tell its clients apart by. */
-function callerOf(agent: string, scope: ToolScope): AgentCaller {
-  return { kind: 'agent', agent, session: `stateless:${agent}${placeOf(scope)}` };
-}
+const nobody: ClientFacts = { capabilities: {}, info: undefined, logLevel: undefined };
 
-function placeOf(scope: ToolScope): string {
-  if (scope.kind === 'all') return '';
-  return scope.kind === 'toolset' ? `:${scope.toolset}` : `:upstreams:${scope.upstream}`;
+/** Is there anything an upstream could ask such a client, or tell it in the middle of a request? */
+function canHear({ capabilities, logLevel }: ClientFacts): boolean {
+  const { elicitation, sampling, roots } = capabilities;
+  return logLevel !== undefined || elicitation !== undefined || sampling !== undefined || roots !== undefined;
 }
