@@ -141,6 +141,35 @@ export const requirements = {
   'HTTPUP-21':
     'An upstream over HTTP that asks back within a session is answered: its pings, and that nobody is there for the rest.',
 
+  'HOST-1': 'What an upstream asks back reaches the client of the very call, and the client’s answer or error the upstream.',
+  'HOST-2':
+    'Sampling, elicitation and roots may be asked unless a rule denies them, anything else only where a rule allows it; where a rule asks a person, under a grant a person gave.',
+  'HOST-3': 'An upstream is told of the client’s capabilities only what it may use, and a question beyond them is refused.',
+  'HOST-4':
+    'A question is on the record before its client sees it and its outcome after, in digests only; without a record nothing is asked.',
+  'HOST-5': 'A suspended agent is asked nothing, and what its client answers goes nowhere.',
+  'HOST-6':
+    'Log messages reach a client from its level on; notices of an upstream’s own only where a rule allows them, those of the session itself never.',
+  'HOST-7': 'What is masked in answers of an upstream to a client is masked in all else it shows it.',
+  'HOST-8':
+    'What an upstream of 2026-07-28 needs before it answers a client of 2025 is asked of that client, all of a round at once, and sent with the untouched state; it stays one admission and one intent.',
+  'HOST-9': 'It is asked in at most 8 rounds and 10 minutes, and a question without an answer ends the call with words.',
+  'HOST-10': 'A client of 2026-07-28 gets such questions byte for byte, on the record, but for those that may not be asked.',
+
+  'ROOTS-1': 'Without roots in its signed entry an upstream is told of none and can ask for none.',
+  'ROOTS-2':
+    'An upstream is told of a client’s roots what lies inside the configured places and nothing else, whatever spelling is tried.',
+  'ROOTS-3': 'A change of roots is told to the session’s own connections of upstreams that are told of roots.',
+  'ROOTS-4': 'Roots are part of what an operator accepts; a path with several readings is refused in words.',
+
+  'ELICIT-1':
+    'Where a call waits for a person, a client that can show it gets a link to the page or a form with the command, and the call goes on when the decision lands.',
+  'ELICIT-2': 'No answer of a client decides: without a person’s signature nothing runs, whatever it accepts.',
+  'ELICIT-3': 'A client that declines, cancels, fails or does not want to wait has the pending answer at once.',
+  'ELICIT-4': 'The wait is bounded, told with progress, and leaves no question and no timer behind.',
+  'ELICIT-5': 'What runs afterwards is exactly what was asked, decided again under the policy and the standing of then.',
+  'ELICIT-6': 'The page of an approval says who wants what and how to decide, shows no argument, and decides nothing.',
+
   'POL-1': 'Coverage is language inclusion and denial is non-empty intersection, proved against brute force.',
   'POL-2': 'Metacharacters, alternatives, control, bidi, zero-width and non-NFC text in a request are refused.',
   'POL-3': 'Every row of W2 (glob injection, deny evasion) is refused.',

@@ -1,4 +1,5 @@
 // What every dialect of MCP over HTTP is given to open a session with an upstream.
+import type { ClientHost } from '../kernel/client-host.ts';
 import type { Clock } from '../kernel/ports.ts';
 import type { HttpClient, Route } from './http-client.ts';
 
@@ -20,6 +21,8 @@ export interface HttpOpening {
   readonly timeoutMs: number;
   /** Wait for notices as well. */
   readonly listens: boolean;
+  /** The one client the session is for. */
+  readonly host?: ClientHost | undefined;
 }
 
 /** Methods that change nothing, whoever answers them: they may be sent twice. */

@@ -23,6 +23,7 @@ export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Prom
 
   const peer = createPeer({
     clock,
+    host: opening.host,
     send(line, id) {
       if (target !== undefined) posts.send({ route: target, headers, line, id, repeatable: false });
     },
@@ -92,7 +93,7 @@ export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Prom
   try {
     await endpoint;
     const timeoutMs = Math.max(1, opening.timeoutMs - (clock.monotonic() - startedAt));
-    const handshake = await initialize(peer, deps.info, { signal, timeoutMs });
+    const handshake = await initialize(peer, deps.info, { signal, timeoutMs, host: opening.host });
     await posts.told(handshakeMs);
     const request: UpstreamConnection['request'] = (method, params, options) =>
       gone === undefined ? peer.request(method, params, options) : Promise.reject(gone);
@@ -103,6 +104,7 @@ export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Prom
       subscribe: (uri, options) => request('resources/subscribe', JSON.stringify({ uri }), options),
       unsubscribe: (uri, options) => request('resources/unsubscribe', JSON.stringify({ uri }), options),
       notify: (method, params) => peer.notify(method, params),
+      asking: () => peer.asking(),
       onNotification: (listener) => void listeners.push(listener),
       closed,
       close,

@@ -10,7 +10,8 @@ export interface PostsDeps {
   readonly client: HttpClient;
   readonly clock: Clock;
   readonly maxBytes: number;
-  readonly receive: (text: string) => void;
+  /** `via` is the request whose answer the message came in; absent for one that waits for none. */
+  readonly receive: (text: string, via?: number) => void;
   /** The head of an answer to this request that is no refusal. */
   readonly accepted?: (id: number, head: HttpHead) => void;
   /** `id` is `undefined` for a message that waits for no answer. */
@@ -63,7 +64,7 @@ export function createPosts({ client, clock, maxBytes, receive, accepted, refuse
       { method: 'POST', route, headers, body: line },
       readAnswer(
         {
-          message: receive,
+          message: (text) => receive(text),
           refused(refusal) {
             end();
             refused(undefined, refusal);
@@ -85,7 +86,7 @@ export function createPosts({ client, clock, maxBytes, receive, accepted, refuse
       readAnswer(
         {
           accepted: (head) => accepted?.(id, head),
-          message: receive,
+          message: (text) => receive(text, id),
           position: (eventId) => {
             position = eventId;
           },

@@ -8,7 +8,8 @@ export interface ResumptionDeps {
   readonly client: HttpClient;
   readonly clock: Clock;
   readonly maxBytes: number;
-  readonly receive: (text: string) => void;
+  /** `via` is the request whose stream it is. */
+  readonly receive: (text: string, via: number) => void;
   readonly request: (position: string) => HttpRequest;
 }
 
@@ -53,7 +54,7 @@ export function createResumption({ client, clock, maxBytes, receive, request }: 
       request(position),
       readAnswer(
         {
-          message: receive,
+          message: (text) => receive(text, id),
           position: (eventId) => {
             position = eventId;
           },

@@ -37,6 +37,7 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
 
   const peer = createPeer({
     clock,
+    host: opening.host,
     send(line, id) {
       if (id !== undefined && sending !== undefined) sending.id = id;
       if (id !== undefined && sending?.quiet === true) asking.add(id);
@@ -45,7 +46,7 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
     onNotification: (...notice) => listeners.forEach((listener) => listener(...notice)),
     onBroken: (error) => lose(error.message),
   });
-  const receive = (text: string): void => peer.receive(text);
+  const receive = (text: string, via?: number): void => peer.receive(text, via);
   const resumption = createResumption({ client, clock, maxBytes, receive, request: (position) => listening(position) });
   const posts = createPosts({
     client,
@@ -78,6 +79,7 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
     if (gone !== undefined) return gone;
     gone = sessionLost(why);
     notices?.stop();
+    peer.forgetAsks();
     end({ code: null, signal: null, stderrTail: '', lost: why });
     return gone;
   }
@@ -198,7 +200,7 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
         clock,
         maxBytes,
         request: listening,
-        receive,
+        receive: (text) => peer.receive(text),
         refused({ status }, worked) {
           if (worked && (status === 404 || status === 400)) lose(`HTTP ${status}`);
           return worked && status >= 500;
@@ -213,7 +215,8 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
       request,
       subscribe: (uri, options) => request('resources/subscribe', JSON.stringify({ uri }), options),
       unsubscribe: (uri, options) => request('resources/unsubscribe', JSON.stringify({ uri }), options),
-      notify: (method, params) => peer.notify(method, params),
+      notify: (method, params) => void (gone === undefined && peer.notify(method, params)),
+      asking: () => peer.asking(),
       onNotification: (listener) => void listeners.push(listener),
       closed,
       close,

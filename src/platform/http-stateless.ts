@@ -6,22 +6,17 @@ import type { UpstreamConnection, UpstreamEnd, UpstreamReply, UpstreamRequestOpt
 import { readFrame } from '../wire/frame-slice.ts';
 import { encodeRequest } from '../wire/jsonrpc.ts';
 import { createPeer } from '../wire/peer.ts';
+import { metaKey } from '../wire/request-envelope.ts';
+import { withoutMeta } from '../wire/request-meta.ts';
 import { assertFinal, createModernWriter, invitesRetry, modernVersion, readDiscovery } from '../wire/upstream-2026.ts';
-import { refused, stopped, unanswered, type HttpRefusal } from './http-faults.ts';
-import { openNotices, type Notices } from './http-notices.ts';
+import { broken, refused, stopped, unanswered, type HttpRefusal } from './http-faults.ts';
+import { openNotices } from './http-notices.ts';
 import { createPosts } from './http-posts.ts';
+import { createSubscription, type SubscriptionStream } from './subscription.ts';
 import { harmless, type HttpDeps, type HttpOpening } from './http-dialect.ts';
 
-/** Notices that concern everybody: what there is changed. */
-const followed = JSON.stringify({
-  notifications: { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
-});
-
-const noSubscriptions: UpstreamReply = {
-  kind: 'error',
-  code: -32601,
-  json: '{"code":-32601,"message":"Updates of single resources are not followed over this revision yet."}',
-};
+const acknowledged = 'notifications/subscriptions/acknowledged';
+const updated = 'notifications/resources/updated';
 
 /** `undefined` when the upstream answers, but not as one of this revision. Rejects with what else went wrong. */
 export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): Promise<UpstreamConnection | undefined> {
@@ -31,7 +26,7 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
   const base = [...kinds, 'mcp-protocol-version', modernVersion, ...deps.headers];
   const listeners: ((method: string, params: JsonObject | undefined, text: string | undefined) => void)[] = [];
   const { promise: closed, resolve: end } = Promise.withResolvers<UpstreamEnd>();
-  let notices: Notices | undefined;
+  let streams = 0;
   let sending: { id: number | undefined; readonly headers: readonly string[]; readonly repeatable: boolean } | undefined;
 
   const peer = createPeer({
@@ -42,14 +37,18 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
       sending.id = id;
       posts.send({ route, line, id, headers: sending.headers, repeatable: sending.repeatable });
     },
-    onNotification: (...notice) => listeners.forEach((listener) => listener(...notice)),
+    onNotification(method, params, text) {
+      // The subscription is a matter of this hop.
+      const own = text === undefined ? undefined : withoutMeta(text, metaKey.subscriptionId);
+      for (const listener of listeners) listener(method, params, own);
+    },
     onBroken: fail,
   });
   const posts = createPosts({
     client,
     clock,
     maxBytes,
-    receive: (text) => peer.receive(text),
+    receive: (text, via) => peer.receive(text, via),
     refused(id, refusal) {
       if (id === undefined) return;
       if (mayAnswer(refusal, id)) peer.receive(refusal.body);
@@ -58,8 +57,14 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
     over: (id, { error }) => peer.fail(id, error ?? unanswered()),
   });
 
+  const subscription = createSubscription({
+    clock,
+    open: listen,
+    missed: (uri) => listeners.forEach((listener) => listener(updated, { uri }, JSON.stringify({ uri }))),
+  });
+
   function fail(error: AppError): void {
-    notices?.stop();
+    subscription.stop();
     peer.end(error);
     posts.stop();
     end({ code: null, signal: null, stderrTail: '', lost: error.message });
@@ -69,13 +74,13 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
     const headers = [...base, ...writer.headers(method, options.subject)];
     const sent: NonNullable<typeof sending> = { id: undefined, headers, repeatable: harmless.has(method) };
     sending = sent;
-    const asked = peer.request(method, writer.params(params, options.client), options);
+    const asked = peer.request(method, writer.requestParams(params, options), options);
     sending = undefined;
     let answered = false;
     try {
       const reply = await asked;
       answered = true;
-      assertFinal(reply, options.client);
+      assertFinal(reply, options);
       return reply;
     } finally {
       if (sent.id !== undefined) posts.settled(sent.id, answered);
@@ -83,43 +88,55 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
   }
 
   async function close(): Promise<void> {
-    notices?.stop();
+    subscription.stop();
     peer.end(stopped());
     posts.stop();
     end({ code: null, signal: null, stderrTail: '' });
     await closed;
   }
 
-  /** Progress comes with the request it belongs to, not here. */
-  function listen(): Notices {
-    const params = writer.params(followed, undefined);
-    const body = encodeRequest('listen', 'subscriptions/listen', params);
+  /** Progress and log messages come with the request they belong to, not here. */
+  function listen(params: string, stream: SubscriptionStream): () => void {
+    const id = `listen-${(streams += 1)}`;
+    const body = encodeRequest(id, 'subscriptions/listen', writer.params(params, undefined));
     const headers = [...base, ...writer.headers('subscriptions/listen', undefined)];
-    return openNotices({
+    const notices = openNotices({
       client,
       clock,
       maxBytes,
       request: () => ({ method: 'POST', route, headers, body }),
-      receive: (text) => peer.receive(text),
-      refused: ({ status }, worked) => worked && status >= 500,
+      receive(text) {
+        const frame = readFrame(text);
+        if (frame?.kind === 'notification' && frame.method === acknowledged) stream.acknowledged(frame.params);
+        else if (frame?.kind === 'error' && frame.id === id) stream.ended(broken('refused to tell of changes'));
+        else peer.receive(text);
+      },
+      refused(refusal, worked) {
+        const again = worked && refusal.status >= 500;
+        if (!again) stream.ended(refused(refusal));
+        return again;
+      },
       unreachable: fail,
     });
+    return () => notices.stop();
   }
 
   try {
-    const first = await ask('server/discover', undefined, opening);
-    const discovery = readDiscovery(invitesRetry(first) ? await ask('server/discover', undefined, opening) : first);
+    const { signal, timeoutMs } = opening;
+    const discover = (): Promise<UpstreamReply> => ask('server/discover', undefined, { signal, timeoutMs });
+    const first = await discover();
+    const discovery = readDiscovery(invitesRetry(first) ? await discover() : first);
     if (discovery === undefined) {
       await close();
       return undefined;
     }
-    if (opening.listens && listChanges(discovery.capabilities)) notices = listen();
+    if (opening.listens && listChanges(discovery.capabilities)) subscription.listen();
     return {
       ...discovery,
       perSession: false,
       request: ask,
-      subscribe: () => Promise.resolve(noSubscriptions),
-      unsubscribe: () => Promise.resolve(noSubscriptions),
+      subscribe: (uri) => subscription.add(uri),
+      unsubscribe: (uri) => subscription.remove(uri),
       notify: () => undefined,
       onNotification: (listener) => void listeners.push(listener),
       closed,

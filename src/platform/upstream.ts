@@ -1,11 +1,14 @@
 // Opens MCP sessions with upstreams over stdio: child, framing and peer joined, with one deadline that owns the child until the handshake
-// is done. Knows no policy, no pins and no retry.
+// is done. One that speaks 2026-07-28 alone says so when it is asked to initialize. Knows no policy, no pins and no retry.
+import type { ClientHost } from '../kernel/client-host.ts';
 import { AppError, asAppError } from '../kernel/errors.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Child, ChildExit, ChildSpec, Clock, Log, Spawner, UpstreamConnection, UpstreamConnector } from '../kernel/ports.ts';
 import { createTextTail, type TextTail } from '../lib/text-tail.ts';
 import { createPeer, type Peer } from '../wire/peer.ts';
 import { initialize } from '../wire/upstream-2025.ts';
+import { namesRevision } from '../wire/upstream-2026.ts';
+import { openModern } from './upstream-modern.ts';
 
 const stderrTailChars = 4_096;
 /** A child that never came to serve has little to put in order. */
@@ -21,14 +24,22 @@ export interface UpstreamConnectorDeps {
 
 export function createUpstreamConnector({ spawner, clock, log, client }: UpstreamConnectorDeps): UpstreamConnector {
   return {
-    async open(spec: ChildSpec, { startTimeoutMs, signal }) {
+    async open(spec: ChildSpec, { startTimeoutMs, signal, host }) {
       const startedAt = clock.monotonic();
       const child = await spawner.spawn(spec);
-      const link = connect(child, clock, log);
+      const link = connect(child, { clock, log, host });
       try {
-        const spent = clock.monotonic() - startedAt;
-        const handshake = await initialize(link.peer, client, { signal, timeoutMs: Math.max(1, startTimeoutMs - spent) });
-        return { pid: child.pid, ...handshake, ...sessionOf(link, child) };
+        const left = (): number => Math.max(1, startTimeoutMs - (clock.monotonic() - startedAt));
+        try {
+          const handshake = await initialize(link.peer, client, { signal, timeoutMs: left(), host });
+          return { pid: child.pid, ...handshake, ...sessionOf(link, child) };
+        } catch (thrown) {
+          const said = asAppError(thrown).data?.['rpc'];
+          const modern = said !== undefined && namesRevision(said as JsonObject);
+          const session = modern ? await openModern(link, { clock, info: client, signal, timeoutMs: left() }) : undefined;
+          if (session === undefined) throw thrown;
+          return { pid: child.pid, ...sessionOf(link, child), ...session };
+        }
       } catch (thrown) {
         const error = asAppError(thrown);
         await child.stop(error.code === 'fleet.timeout' ? 0 : failedStartGraceMs);
@@ -46,7 +57,13 @@ interface Link {
   readonly listeners: NotificationListener[];
 }
 
-function connect(child: Child, clock: Clock, log: Log): Link {
+interface LinkDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly host: ClientHost | undefined;
+}
+
+function connect(child: Child, { clock, log, host }: LinkDeps): Link {
   const stderr: TextTail = createTextTail(stderrTailChars);
   const listeners: NotificationListener[] = [];
   const broken = (error: AppError): void => {
@@ -56,6 +73,7 @@ function connect(child: Child, clock: Clock, log: Log): Link {
   };
   const peer = createPeer({
     clock,
+    host,
     send: (line) => void child.writeLine(line),
     onNotification: (...notice) => listeners.forEach((listener) => listener(...notice)),
     onBroken: broken,
@@ -79,6 +97,7 @@ function sessionOf(
     subscribe: (uri, options) => peer.request('resources/subscribe', JSON.stringify({ uri }), options),
     unsubscribe: (uri, options) => peer.request('resources/unsubscribe', JSON.stringify({ uri }), options),
     notify: (method, params) => peer.notify(method, params),
+    asking: () => peer.asking(),
     onNotification: (listener) => void listeners.push(listener),
     closed,
     async close(graceMs) {

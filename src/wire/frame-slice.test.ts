@@ -52,18 +52,21 @@ describe('a frame of an upstream', () => {
     expect(readFrame(`{"jsonrpc":"2.0","id":3,"error":${error}}`)).toEqual({ kind: 'error', id: 3, json: error, code: -32602 });
   });
 
-  test('requests keep the text of their id, notifications their params', () => {
+  test('[TWOWAY-21] requests keep the text of their id, and with notifications that of their params', () => {
     expect(readFrame('{"jsonrpc":"2.0","id":1.0,"method":"ping"}')).toEqual({ kind: 'request', id: '1.0', method: 'ping' });
-    expect(readFrame('{"jsonrpc":"2.0","method":"n","params":{"a":1}}')).toEqual({
-      kind: 'notification',
-      method: 'n',
-      params: { a: 1 },
+    const told = { method: 'n', params: { a: 1 }, text: '{ "a":1.0 }' };
+    expect(readFrame('{"jsonrpc":"2.0","id":"x","method":"n","params":{ "a":1.0 }}')).toEqual({
+      kind: 'request',
+      id: '"x"',
+      ...told,
     });
-    expect(readFrame('{"params":{"a":1},"method":"n","jsonrpc":"2.0"}')).toEqual({
-      kind: 'notification',
-      method: 'n',
-      params: { a: 1 },
+    expect(readFrame('{"params":{ "a":1.0 },"id":"x","method":"n","jsonrpc":"2.0"}')).toEqual({
+      kind: 'request',
+      id: '"x"',
+      ...told,
     });
+    expect(readFrame('{"jsonrpc":"2.0","method":"n","params":{ "a":1.0 }}')).toEqual({ kind: 'notification', ...told });
+    expect(readFrame('{"params":{ "a":1.0 },"method":"n","jsonrpc":"2.0"}')).toEqual({ kind: 'notification', ...told });
     expect(readFrame('{"jsonrpc":"2.0","method":"n"}')).toEqual({ kind: 'notification', method: 'n', params: undefined });
   });
 

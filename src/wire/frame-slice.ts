@@ -8,15 +8,15 @@ export type Frame =
   | { readonly kind: 'error'; readonly id: Json; readonly json: string; readonly code: number }
   /** A response that answers nothing: no object as result, both result and error, an error without code or message. */
   | { readonly kind: 'broken'; readonly id: Json; readonly reason: string }
-  /** `id` is the JSON text of the id, to be sent back as it came. */
-  | { readonly kind: 'request'; readonly id: string; readonly method: string }
-  /** `text` is the JSON text of the params, to travel on as it came. */
-  | {
-      readonly kind: 'notification';
-      readonly method: string;
-      readonly params: JsonObject | undefined;
-      readonly text: string | undefined;
-    };
+  /** `id` is the JSON text of the id, to be sent back as it came; `text` that of the params, to travel on as it came. */
+  | ({ readonly kind: 'request'; readonly id: string } & Told)
+  | ({ readonly kind: 'notification' } & Told);
+
+interface Told {
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+  readonly text: string | undefined;
+}
 
 interface Slice {
   readonly json: string;
@@ -87,11 +87,12 @@ function classify(envelope: Envelope): Frame | undefined {
   const id = envelope.get('id');
   const method = envelope.get('method')?.value;
   if (typeof method === 'string') {
-    if (id !== undefined) return { kind: 'request', id: id.json, method };
-    const params = envelope.get('params');
-    if (params === undefined || !isObject(params.value))
-      return { kind: 'notification', method, params: undefined, text: undefined };
-    return { kind: 'notification', method, params: params.value, text: params.json };
+    const sent = envelope.get('params');
+    const params = isObject(sent?.value) ? sent.value : undefined;
+    const text = params === undefined ? undefined : sent?.json;
+    return id === undefined
+      ? { kind: 'notification', method, params, text }
+      : { kind: 'request', id: id.json, method, params, text };
   }
   if (method !== undefined || id === undefined) return undefined;
   const result = envelope.get('result');

@@ -132,8 +132,8 @@ describe('the peer of an upstream', () => {
   test('a batch is handled message by message', async () => {
     const { peer, ask, notes } = harness();
     const call = ask();
-    peer.receive('[{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":1,"result":{}}]');
-    expect(notes).toEqual(['notifications/message']);
+    peer.receive('[{"jsonrpc":"2.0","method":"notifications/tools/list_changed"},{"jsonrpc":"2.0","id":1,"result":{}}]');
+    expect(notes).toEqual(['notifications/tools/list_changed']);
     expect((await call).kind).toBe('result');
   });
 });

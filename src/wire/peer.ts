@@ -1,20 +1,30 @@
 // Our half of a JSON-RPC 2.0 session with an upstream: ids and progress tokens of our own, deadlines, cancellation. Frames are handled one
-// by one, in the order they came, before `receive` returns, so progress never falls behind its result. Knows no pipe and no tool.
+// by one, in the order they came, before `receive` returns, so progress never falls behind its result. What the upstream asks or tells goes
+// to the client it is about, or to nobody. Knows no pipe and no tool.
+import type { ClientHost } from '../kernel/client-host.ts';
 import { AppError } from '../kernel/errors.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Clock, Unsubscribe, UpstreamReply, UpstreamRequestOptions } from '../kernel/ports.ts';
+import { createAsks, longestAskMs, type AskRoute } from './asks.ts';
 import { readFrame, splitBatch, type Frame } from './frame-slice.ts';
 import { withProgressToken } from './progress-token.ts';
 
 /** More lines than this that are no JSON-RPC, within the window, and the upstream is not speaking the protocol. */
 export const garbageBound = { lines: 1_000, perMs: 10_000 } as const;
 const maxPending = 4_096;
-const maxMethodShown = 64;
+/** What the gateway asks for itself: no client stands behind these, and nothing an upstream wants to know is about them. */
+const housekeeping =
+  /^(?:initialize|ping|server\/discover|subscriptions\/listen|logging\/setLevel|resources\/(?:un)?subscribe|(?:tools|prompts|resources|resources\/templates)\/list)$/;
+/** About the connection as a whole, not about anybody's call. */
+const ofConnection = /^notifications\/(?:\w+\/list_changed|resources\/updated|subscriptions\/acknowledged|tasks(?:\/.*)?)$/;
 
 export interface PeerOptions {
   /** Queues one line; throws when the channel is closed or too far behind. `id` is that of a request which waits for its answer. */
   readonly send: (line: string, id?: number) => void;
   readonly clock: Clock;
+  /** The client this connection is for, of whom the upstream is told; without one nothing it asks is answered but pings. */
+  readonly host?: ClientHost | undefined;
+  /** Notices about the connection as a whole. */
   readonly onNotification: (method: string, params: JsonObject | undefined, text: string | undefined) => void;
   /** The other side broke the protocol for good; the owner ends the channel. Called once. */
   readonly onBroken: (error: AppError) => void;
@@ -36,13 +46,18 @@ export interface Peer {
    */
   request(method: string, params: string | undefined, options: UpstreamRequestOptions): Promise<UpstreamReply>;
   notify(method: string, params?: JsonObject): void;
-  receive(line: string): void;
+  /** `via` is the id of the request on whose stream the line came, where the channel has one for each. */
+  receive(line: string, via?: number): void;
   /** A line the framing had to drop. */
   dropped(): void;
   /** The request with this id will have no answer; nothing happens when it is settled already. */
   fail(id: number, error: AppError): void;
   /** Does the request with this id still wait? */
   waits(id: number): boolean;
+  /** Does anything the upstream asked wait for its answer? */
+  asking(): boolean;
+  /** Nothing the upstream asked has an answer any more. */
+  forgetAsks(): void;
   /** The channel is gone: everything in flight, and everything asked later, fails with this error. */
   end(error: AppError): void;
   counts(): PeerCounts;
@@ -50,16 +65,23 @@ export interface Peer {
 
 interface Pending {
   readonly method: string;
-  readonly deadline: number;
+  /** Moves on by what is spent on asking. */
+  deadline: number;
   readonly timeoutMs: number;
   readonly onProgress: UpstreamRequestOptions['onProgress'];
+  readonly host: ClientHost | undefined;
+  /** Gives up what is asked for it; while there are any its deadline stands still, for `patienceMs` in all. */
+  asks: Set<() => void> | undefined;
+  pausedAt: number;
+  patienceMs: number;
   settle(): void;
   resolve(reply: UpstreamReply): void;
   reject(error: AppError): void;
 }
 
-export function createPeer({ send, clock, onNotification, onBroken }: PeerOptions): Peer {
+export function createPeer({ send, clock, host, onNotification, onBroken }: PeerOptions): Peer {
   const pending = new Map<number, Pending>();
+  const asks = createAsks({ clock, send, declared: host !== undefined });
   const counts = { late: 0, garbage: 0, strayProgress: 0 };
   let lastId = 0;
   let ended: AppError | undefined;
@@ -83,14 +105,15 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
     const now = clock.monotonic();
     let next = Infinity;
     for (const [id, entry] of pending) {
-      if (entry.deadline <= now) timeOut(id, entry);
-      else next = Math.min(next, entry.deadline);
+      const dueAt = isPaused(entry) ? entry.deadline + entry.patienceMs : entry.deadline;
+      if (dueAt <= now) timeOut(id, entry);
+      else next = Math.min(next, dueAt);
     }
     if (next !== Infinity) watch(next);
   }
 
   function timeOut(id: number, entry: Pending): void {
-    take(id);
+    leave(id);
     tellCancelled(id, entry.method, 'deadline passed');
     entry.reject(timeoutError(entry.method, entry.timeoutMs));
   }
@@ -113,6 +136,16 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
     return entry;
   }
 
+  /** Without an answer: nobody is to be bothered any more for its sake. */
+  function leave(id: number): Pending | undefined {
+    const entry = take(id);
+    if (entry?.asks === undefined) return entry;
+    const asked = entry.asks;
+    entry.asks = undefined;
+    for (const giveUp of asked) giveUp();
+    return entry;
+  }
+
   function notify(method: string, params?: JsonObject): void {
     send(JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) }));
   }
@@ -126,7 +159,7 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
       if (pending.size >= maxPending) return reject(overloaded());
       const id = (lastId += 1);
       const abort = (): void => {
-        take(id);
+        leave(id);
         tellCancelled(id, method, 'the caller cancelled');
         reject(cancelledError(method, true));
       };
@@ -142,6 +175,10 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
         deadline,
         timeoutMs,
         onProgress,
+        host: options.host,
+        asks: undefined,
+        pausedAt: 0,
+        patienceMs: longestAskMs,
         resolve,
         reject,
         settle: () => signal.removeEventListener('abort', abort),
@@ -151,9 +188,9 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
     });
   }
 
-  function handle(frame: Frame): void {
-    if (frame.kind === 'notification') return receiveNotification(frame);
-    if (frame.kind === 'request') return answer(frame.id, frame.method);
+  function handle(frame: Frame, via: number | undefined): void {
+    if (frame.kind === 'notification') return receiveNotification(frame, via);
+    if (frame.kind === 'request') return asks.receive(frame, () => routeOf(via));
     const entry = typeof frame.id === 'number' ? take(frame.id) : undefined;
     if (entry === undefined) counts.late += 1;
     else if (frame.kind === 'result') entry.resolve({ kind: 'result', json: frame.json, value: frame.value });
@@ -161,32 +198,55 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
     else entry.reject(protocolError(`The upstream answered ${entry.method} against JSON-RPC: ${frame.reason}.`));
   }
 
-  function receiveNotification({ method, params, text }: Extract<Frame, { kind: 'notification' }>): void {
-    if (method !== 'notifications/progress') return onNotification(method, params, text);
-    const { progressToken, ...note } = params ?? {};
-    const listener = typeof progressToken === 'number' ? pending.get(progressToken)?.onProgress : undefined;
-    if (listener === undefined) {
-      counts.strayProgress += 1;
-      return;
-    }
-    try {
-      listener(note);
-    } catch {
-      // A caller that cannot take a notice loses that notice; the session is everybody's.
-    }
+  function receiveNotification({ method, params, text }: Extract<Frame, { kind: 'notification' }>, via: number | undefined): void {
+    if (method === 'notifications/progress') return receiveProgress(params ?? {});
+    if (method === 'notifications/cancelled') return asks.cancelled(params);
+    if (ofConnection.test(method)) return onNotification(method, params, text);
+    guarded(() => hostOf(via)?.notify(method, text));
   }
 
-  /** Upstreams are shared, so nobody is there to sample, elicit or list roots for; only a ping has an answer. */
-  function answer(id: string, method: string): void {
-    const outcome =
-      method === 'ping'
-        ? '"result":{}'
-        : `"error":${JSON.stringify({ code: -32601, message: `Method not found: ${method.slice(0, maxMethodShown)}` })}`;
-    try {
-      send(`{"jsonrpc":"2.0","id":${id},${outcome}}`);
-    } catch {
-      // It asks faster than it reads: its questions may go unanswered, our requests may not.
+  function receiveProgress({ progressToken, ...note }: JsonObject): void {
+    const listener = typeof progressToken === 'number' ? pending.get(progressToken)?.onProgress : undefined;
+    if (listener === undefined) counts.strayProgress += 1;
+    else guarded(() => listener(note));
+  }
+
+  /** The client this is about: of the call on whose stream it came, else the one that all calls share, else the one of the connection. */
+  function hostOf(via: number | undefined): ClientHost | undefined {
+    if (via !== undefined) return pending.get(via)?.host ?? host;
+    let sole: ClientHost | undefined;
+    let calls = 0;
+    for (const entry of pending.values()) {
+      if (housekeeping.test(entry.method)) continue;
+      if (calls > 0 && entry.host !== sole) return undefined;
+      sole = entry.host;
+      calls += 1;
     }
+    return calls === 0 ? host : sole;
+  }
+
+  function routeOf(via: number | undefined): AskRoute | undefined {
+    const asked = hostOf(via);
+    if (asked === undefined) return undefined;
+    const waiting = via === undefined ? [...pending.values()].filter((entry) => entry.host === asked) : [pending.get(via)];
+    return { host: asked, pause: (giveUp) => pause(waiting, giveUp) };
+  }
+
+  function pause(waiting: readonly (Pending | undefined)[], giveUp: () => void): () => void {
+    for (const entry of waiting) {
+      if (entry === undefined) continue;
+      if (!isPaused(entry)) entry.pausedAt = clock.monotonic();
+      (entry.asks ??= new Set()).add(giveUp);
+    }
+    return () => {
+      for (const entry of waiting) {
+        if (entry?.asks?.delete(giveUp) !== true || isPaused(entry)) continue;
+        const spentMs = Math.min(entry.patienceMs, clock.monotonic() - entry.pausedAt);
+        entry.patienceMs -= spentMs;
+        entry.deadline += spentMs;
+        watch(entry.deadline);
+      }
+    };
   }
 
   function garbage(): void {
@@ -209,28 +269,44 @@ export function createPeer({ send, clock, onNotification, onBroken }: PeerOption
     if (ended !== undefined) return;
     ended = error;
     stopTimer?.();
+    asks.end();
     for (const id of pending.keys()) take(id)?.reject(error);
   }
 
   return {
     request,
     notify,
-    receive(line) {
+    receive(line, via) {
       if (ended !== undefined) return;
       const texts = splitBatch(line);
       if (texts.length === 0) garbage();
       for (const text of texts) {
         const frame = readFrame(text);
         if (frame === undefined) garbage();
-        else handle(frame);
+        else handle(frame, via);
       }
     },
     dropped: garbage,
-    fail: (id, error) => take(id)?.reject(error),
+    fail: (id, error) => leave(id)?.reject(error),
     waits: (id) => pending.has(id),
+    asking: () => asks.outstanding() > 0,
+    forgetAsks: () => asks.end(),
     end,
     counts: () => ({ ...counts }),
   };
+}
+
+function isPaused({ asks }: Pending): boolean {
+  return asks !== undefined && asks.size > 0;
+}
+
+/** Whoever cannot take a notice loses that notice; the session is everybody's. */
+function guarded(listener: () => void): void {
+  try {
+    listener();
+  } catch {
+    // It was told.
+  }
 }
 
 function timeoutError(method: string, timeoutMs: number): AppError {

@@ -93,17 +93,24 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     send: sendOwn,
     joined: join,
     listensOn,
-    left: reopening.lost,
+    left: (key) => reopening.lost(key),
   });
   /** Of an upstream over HTTP that keeps state; they share the member's machine, as they share its server. */
-  const sessions = createAgentSessions({ ...bounds, upstream: name, clock, open: openForAgent, listensOn, left: reopening.lost });
+  const sessions = createAgentSessions({
+    ...bounds,
+    upstream: name,
+    clock,
+    open: openForAgent,
+    listensOn,
+    left: (key) => reopening.lost(key),
+  });
   const desk: Desk = {
     upstream: name,
     clock,
-    member: main.member,
-    apply: main.apply,
+    member: () => main.member(),
+    apply: (event) => main.apply(event),
     lastFailure: () => main.failure()?.message,
-    ended: main.ended,
+    ended: () => main.ended(),
     send,
     failed: failedCall,
   };
