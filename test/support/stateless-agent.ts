@@ -81,6 +81,8 @@ const noticeTypes: Readonly<Record<string, string>> = {
   'notifications/tools/list_changed': 'ToolListChangedNotification',
   'notifications/prompts/list_changed': 'PromptListChangedNotification',
   'notifications/resources/list_changed': 'ResourceListChangedNotification',
+  'notifications/resources/updated': 'ResourceUpdatedNotification',
+  'notifications/message': 'LoggingMessageNotification',
   'notifications/subscriptions/acknowledged': 'SubscriptionsAcknowledgedNotification',
 };
 const errorTypes: Readonly<Record<number, string>> = {
