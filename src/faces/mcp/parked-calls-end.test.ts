@@ -6,19 +6,19 @@ import {
   form,
   heard,
   meta,
-  openAskingUpstream,
+  openParkingDoor,
   refused,
   stateOf,
-  type AskingUpstream,
-} from '../../../test/support/asking-upstream.ts';
+  type ParkingDoor,
+} from '../../../test/support/parking-door.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { statelessBody, statelessHeaders } from '../../../test/support/stateless-agent.ts';
 import { maxParked, parkedMs } from './parked-calls.ts';
 
-let up: AskingUpstream;
+let up: ParkingDoor;
 
 beforeEach(async () => {
-  up = await openAskingUpstream();
+  up = await openParkingDoor();
 });
 
 afterEach(() => up.door.close());
@@ -71,7 +71,7 @@ test('[PARK-5] a call that asks while the gateway stops is told that nobody can 
 test('[PARK-5] after ten minutes the question is over and with it the call, however often the client came with nothing', async () => {
   await up.door.close();
   const clock = createFakeClock();
-  up = await openAskingUpstream({ clock });
+  up = await openParkingDoor({ clock });
   goesOn();
   const state = stateOf(await up.call());
   clock.advance(parkedMs - 1);

@@ -7,17 +7,17 @@ import {
   form,
   heard,
   meta,
-  openAskingUpstream,
+  openParkingDoor,
   refused,
   stateOf,
-  type AskingUpstream,
-} from '../../../test/support/asking-upstream.ts';
+  type ParkingDoor,
+} from '../../../test/support/parking-door.ts';
 import { envelope, statelessAsk, statelessStream, type Params } from '../../../test/support/stateless-agent.ts';
 
-let up: AskingUpstream;
+let up: ParkingDoor;
 
 beforeEach(async () => {
-  up = await openAskingUpstream();
+  up = await openParkingDoor();
 });
 
 afterEach(() => up.door.close());
