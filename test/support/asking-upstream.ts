@@ -22,6 +22,8 @@ export interface AskingUpstream {
   readonly heard: string[];
   /** Params of tools/call, as they came. */
   readonly calls: JsonObject[];
+  /** Runs when a call has come, before it is dealt with. */
+  onCall: () => void;
   /** `stateless` only: the result of a call by its params; each is given `resultType` where it has none. */
   answers: (params: JsonObject) => JsonObject;
 }
@@ -47,6 +49,7 @@ export async function askingUpstream(era: 'session' | 'stateless' = 'session'): 
     told: [],
     heard: [],
     calls: [],
+    onCall: () => undefined,
     answers: () => text('done'),
   };
 
@@ -79,6 +82,7 @@ export async function askingUpstream(era: 'session' | 'stateless' = 'session'): 
     if (method === 'ping') return reply(response, message, {});
     if (method !== 'tools/call') return error(response, message, -32601);
     upstream.calls.push(params);
+    upstream.onCall();
     const { method: inner, params: innerParams = {} } = (params['arguments'] ?? {}) as Message;
     if (params['name'] === 'plain') return reply(response, message, text('done'));
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -106,6 +110,7 @@ export async function askingUpstream(era: 'session' | 'stateless' = 'session'): 
     if (method === 'tools/list') return reply(response, message, { ...complete, tools });
     if (method !== 'tools/call') return error(response, message, -32601);
     upstream.calls.push(params);
+    upstream.onCall();
     upstream.told.push(meta['io.modelcontextprotocol/clientCapabilities'] as JsonObject);
     return reply(response, message, { ...complete, ...upstream.answers(params) });
   }
