@@ -1,140 +1,72 @@
-// An upstream over HTTP that does nothing but ask back, in the process of the test: within a session of 2025-11-25, or within its results as
-// 2026-07-28 has it. Says what it was told of the client, and keeps what it was answered.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
-import type { JsonObject } from '../../src/kernel/json.ts';
+// A test door with an upstream behind it that asks its client back, and an agent of 2026-07-28 in front that can be asked.
+import type { ToolCall } from '../../src/kernel/dispatch.ts';
+import { asAppError } from '../../src/kernel/errors.ts';
+import type { UpstreamReply } from '../../src/kernel/ports.ts';
+import type { McpEndpointDeps } from '../../src/faces/mcp/endpoint.ts';
+import { openTestDoor, type TestDoor } from './agent-door.ts';
+import { envelope, statelessAsk, type Params, type StatelessAnswer } from './stateless-agent.ts';
 
-interface Message {
-  readonly id?: number | string;
-  readonly method?: string;
-  readonly params?: JsonObject;
-  readonly [field: string]: unknown;
+export const able = { elicitation: { form: {} }, sampling: {}, roots: {} };
+export const form = '{"message":"Sure?","requestedSchema":{"type":"object","properties":{"ok":{"type":"boolean"}}}, "x-own":1.00}';
+export const accept = { action: 'accept', content: { ok: true } };
+export const refused = { error: { code: -32602 } };
+
+export function meta(more: Params = {}): Params {
+  return envelope({ 'io.modelcontextprotocol/clientCapabilities': able, ...more });
 }
+
+type Options = NonNullable<Parameters<typeof statelessAsk>[3]>;
 
 export interface ParkingDoor {
-  readonly url: string;
-  /** Client capabilities as told: at each initialize, or with each call. */
-  readonly told: JsonObject[];
-  /** Notifications of the client, by method. */
-  readonly heard: string[];
-  /** Params of tools/call, as they came. */
-  readonly calls: JsonObject[];
-  /** `stateless` only: the result of a call by its params; each is given `resultType` where it has none. */
-  answers: (params: JsonObject) => JsonObject;
+  readonly door: TestDoor;
+  /** What the upstream got for its questions, in the order they were settled. */
+  readonly got: unknown[];
+  /** Calls of `up__sure` that were begun. */
+  runs: number;
+  /** Asks, and notes what comes of it. */
+  put(asked: Pick<ToolCall, 'host' | 'signal'>, method: string, params?: string): Promise<UpstreamReply>;
+  /** `up__sure` asks once; it has the reply in its result. */
+  call(params?: Params, options?: Options): Promise<StatelessAnswer>;
+  /** The same call with a state, and responses to what was asked. */
+  again(state: string, responses?: unknown, more?: Params, options?: Options): Promise<StatelessAnswer>;
 }
 
-const tools = ['ask', 'tell', 'plain'].map((name) => ({ name, description: 'Fixture.', inputSchema: { type: 'object' } }));
+export function heard({ json }: UpstreamReply): { kind: 'upstream'; result: string } {
+  return { kind: 'upstream', result: `{"content":[],"x-heard":${json}}` };
+}
 
-/**
- * `session`: `ask {method, params}` sends that request and answers with what came back as text; `tell {method, params}` sends that
- * notification first; `plain` does neither.
- */
-export async function askingUpstream(era: 'session' | 'stateless' = 'session'): Promise<ParkingDoor> {
-  const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const waiting = new Map<string, (answer: Message) => void>();
-  let asked = 0;
+/** The state of an answer that asks; throws for any other. */
+export function stateOf({ reply, body }: StatelessAnswer): string {
+  const { resultType, requestState } = reply.result ?? {};
+  if (resultType !== 'input_required' || typeof requestState !== 'string') throw new Error(`no question: ${body}`);
+  return requestState;
+}
+
+export async function openParkingDoor(options: Partial<McpEndpointDeps> = {}): Promise<ParkingDoor> {
+  const door = await openTestDoor({}, options);
   const upstream: ParkingDoor = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    told: [],
-    heard: [],
-    calls: [],
-    answers: () => text('done'),
+    door,
+    got: [],
+    runs: 0,
+    async put({ host, signal }, method, params) {
+      try {
+        const reply = await host!.ask({ method, params, signal });
+        upstream.got.push(JSON.parse(reply.json));
+        return reply;
+      } catch (thrown) {
+        const { code, message } = asAppError(thrown);
+        upstream.got.push({ gone: code, message });
+        throw thrown;
+      }
+    },
+    call: (params = {}, more = {}) =>
+      statelessAsk(door, 'tools/call', { name: 'up__sure', arguments: { n: 1 }, _meta: meta(), ...params }, more),
+    again: (state, responses = { 'ask-1': accept }, more = {}, other = {}) =>
+      upstream.call({ requestState: state, inputResponses: responses, ...more }, { id: 2, ...other }),
   };
-
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    if (request.method !== 'POST') return end(response, 405);
-    const message = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Message;
-    if (message.id !== undefined && message.method === undefined) {
-      waiting.get(String(message.id))?.(message);
-      return end(response, 202);
-    }
-    if (message.id === undefined) {
-      upstream.heard.push(message.method ?? '');
-      return end(response, 202);
-    }
-    if (era === 'stateless') return stateless(message, response);
-    if (message.method === 'server/discover') return error(response, message, -32601);
-    return session(message, response);
-  }
-
-  async function session(message: Message, response: ServerResponse): Promise<void> {
-    const { method, params = {} } = message;
-    if (method === 'initialize') {
-      upstream.told.push(params['capabilities'] as JsonObject);
-      response.setHeader('mcp-session-id', randomUUID());
-      return reply(response, message, { protocolVersion: '2025-11-25', capabilities: { tools: {}, logging: {} }, serverInfo });
-    }
-    if (method === 'tools/list') return reply(response, message, { tools });
-    if (method === 'ping') return reply(response, message, {});
-    if (method !== 'tools/call') return error(response, message, -32601);
-    upstream.calls.push(params);
-    const { method: inner, params: innerParams = {} } = (params['arguments'] ?? {}) as Message;
-    if (params['name'] === 'plain') return reply(response, message, text('done'));
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const send = (frame: object): void => void response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n\n`);
-    if (params['name'] === 'tell') send({ method: inner, params: innerParams });
-    else {
-      const id = `q${(asked += 1)}`;
-      const answer = new Promise<Message>((resolve) => waiting.set(id, resolve));
-      send({ id, method: inner, params: innerParams });
-      const { result, error: refused } = await answer;
-      send({ id: message.id, result: text(JSON.stringify(result ?? { error: refused })) });
-      response.end();
-      return;
-    }
-    send({ id: message.id, result: text('told') });
-    response.end();
-  }
-
-  function stateless(message: Message, response: ServerResponse): void {
-    const { method, params = {} } = message;
-    const meta = (params['_meta'] ?? {}) as JsonObject;
-    const complete = { resultType: 'complete' };
-    if (method === 'server/discover')
-      return reply(response, message, { ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } });
-    if (method === 'tools/list') return reply(response, message, { ...complete, tools });
-    if (method !== 'tools/call') return error(response, message, -32601);
-    upstream.calls.push(params);
-    upstream.told.push(meta['io.modelcontextprotocol/clientCapabilities'] as JsonObject);
-    return reply(response, message, { ...complete, ...upstream.answers(params) });
-  }
-
+  door.dispatch.tools_.set('up__sure', async (call) => {
+    upstream.runs += 1;
+    return heard(await upstream.put(call, 'elicitation/create', form));
+  });
   return upstream;
-}
-
-export function text(words: string): JsonObject {
-  return { content: [{ type: 'text', text: words }] };
-}
-
-/** A result that needs more first (schema 2026-07-28, `InputRequiredResult`). */
-export function needs(inputRequests: JsonObject, requestState?: string): JsonObject {
-  return { resultType: 'input_required', inputRequests, ...(requestState === undefined ? {} : { requestState }) };
-}
-
-const serverInfo = { name: 'asking', version: '1' };
-
-function reply(response: ServerResponse, message: Message, result: object): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
-}
-
-function error(response: ServerResponse, message: Message, code: number): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error: { code, message: 'no' } }));
-}
-
-function end(response: ServerResponse, status: number): void {
-  response.writeHead(status);
-  response.end();
 }
