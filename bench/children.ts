@@ -4,11 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 const living = new Set<ChildProcess>();
 
-/** The command of the raw upstream. */
-export const upstreamCommand: readonly [string, ...string[]] = [
-  process.execPath,
-  fileURLToPath(new URL('upstream.ts', import.meta.url)),
-];
+/** A program of this folder as Node takes it. */
+export function programOf(file: string): string {
+  return fileURLToPath(new URL(file, import.meta.url));
+}
+
+/** The command of the raw upstream over stdio. */
+export const upstreamCommand: readonly [string, ...string[]] = [process.execPath, programOf('upstream.ts')];
 
 export function start(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, options);
@@ -56,4 +58,11 @@ export async function firstLine(child: ChildProcess, name: string): Promise<Reco
       reject(new Error(`${name} ended with ${code} before it was ready. ${complaint}`));
     });
   });
+}
+
+/** A program of this folder that prints `{"url"}` when it listens; it ends with us, because it watches its standard input. */
+export async function startListening(file: string, args: readonly string[]): Promise<{ child: ChildProcess; url: string }> {
+  const child = start(process.execPath, [programOf(file), ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const { url } = await firstLine(child, file);
+  return { child, url: String(url) };
 }

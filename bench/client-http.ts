@@ -1,6 +1,6 @@
 // MCP sessions over Streamable HTTP (2025-11-25) on node:http, one kept-alive connection each, as real clients hold them.
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
-import type { Target } from './arm.ts';
+import type { HttpTarget } from './arm.ts';
 import { assertAnswered, initializeParams, protocolVersion, type Door, type Session } from './client.ts';
 
 interface Reply {
@@ -27,7 +27,7 @@ function exchange(url: URL, agent: Agent, method: string, headers: Headers, body
   });
 }
 
-async function openSession(url: URL, target: Extract<Target, { kind: 'http' }>): Promise<Session> {
+async function openSession(url: URL, target: HttpTarget): Promise<Session> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers: Headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   if (target.token !== undefined) headers['authorization'] = `Bearer ${target.token}`;
@@ -59,7 +59,7 @@ async function openSession(url: URL, target: Extract<Target, { kind: 'http' }>):
   };
 }
 
-export function httpDoor(target: Extract<Target, { kind: 'http' }>): Door {
+export function httpDoor(target: HttpTarget): Door {
   const url = new URL(target.url);
   return { open: () => openSession(url, target), close: () => {} };
 }
