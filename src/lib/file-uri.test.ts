@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { isWithin, placeNamed, placeOfUri, uriOf } from './file-uri.ts';
 
 test.each([
