@@ -6,6 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import { createFleet, type Fleet, type FleetControl, type FleetDeps } from '../../src/features/fleet/fleet.ts';
 import { fleetOperations } from '../../src/features/fleet/operations.ts';
 import { fleetMigrations } from '../../src/features/fleet/store.ts';
+import type { ClientHost } from '../../src/kernel/client-host.ts';
 import type { Database } from '../../src/kernel/database.ts';
 import type { AppError } from '../../src/kernel/errors.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
@@ -119,13 +120,20 @@ export function callTool(
   upstream: string,
   tool: string,
   args: JsonObject = {},
-  more: { signal?: AbortSignal; onProgress?: (note: JsonObject) => void; session?: string; client?: UpstreamClient } = {},
+  more: {
+    signal?: AbortSignal;
+    onProgress?: (note: JsonObject) => void;
+    agent?: string;
+    session?: string;
+    client?: UpstreamClient;
+    host?: ClientHost;
+  } = {},
 ) {
   const found = fleet.resolve(upstream, tool);
   if (found.kind !== 'tool') return Promise.reject(new Error(`${upstream}__${tool} is ${found.kind}`));
   const signal = more.signal ?? new AbortController().signal;
-  const { session = 'a-session', client, onProgress } = more;
-  return fleet.call({ session, client, tool: found.tool, args, rest: {}, signal, onProgress });
+  const { agent, session = 'a-session', client, host, onProgress } = more;
+  return fleet.call({ agent, session, client, host, tool: found.tool, args, rest: {}, signal, onProgress });
 }
 
 /** Runs an operation as the gateway does: shown and run with one input, the proof's facts in the context. */

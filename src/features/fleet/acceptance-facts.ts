@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { actorOf } from '../../kernel/caller.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { OperationContext } from '../../kernel/operation.ts';
-import { printable } from '../../lib/printable.ts';
-import type { MemberHealth } from './upstream-status.ts';
+import { printable, printableLines } from '../../lib/printable.ts';
+import type { Tried } from './upstream-status.ts';
 import type { Decision, UpstreamSpec } from './model.ts';
 import type { Acceptable } from './roster.ts';
 import { specFacts } from './spec.ts';
@@ -14,7 +14,13 @@ export const acceptedOutput = z.strictObject({
   upstream: z.string(),
   accepted: z.literal(true),
   spec_digest: z.string(),
-  connection: z.strictObject({ ok: z.boolean(), tools: z.int().optional(), error: z.string().optional() }),
+  connection: z.strictObject({
+    ok: z.boolean(),
+    tools: z.int().optional(),
+    error: z.string().optional(),
+    /** The tail of what it wrote before it failed. */
+    stderr: z.string().optional(),
+  }),
 });
 export type AcceptedOutput = z.infer<typeof acceptedOutput>;
 
@@ -42,15 +48,25 @@ function reached(spec: UpstreamSpec, program: string | undefined): JsonObject {
   };
 }
 
-export function acceptedAnswer({ spec, specDigest }: Acceptable, { ok, tools, error }: MemberHealth): AcceptedOutput {
-  const connection = { ok, ...(tools === undefined ? {} : { tools }), ...(error === undefined ? {} : { error }) };
+export function acceptedAnswer({ spec, specDigest }: Acceptable, { ok, tools, error, stderr }: Tried): AcceptedOutput {
+  const connection = {
+    ok,
+    ...(tools === undefined ? {} : { tools }),
+    ...(error === undefined ? {} : { error }),
+    ...(stderr === undefined ? {} : { stderr }),
+  };
   return { upstream: spec.name, accepted: true, spec_digest: specDigest, connection };
 }
 
 export function drawAccepted({ upstream, connection }: AcceptedOutput): string {
   const name = printable(upstream);
-  if (connection.ok) return `${name} is accepted and runs, with ${connection.tools ?? 0} tools.`;
-  return `${name} is accepted and saved, but does not run: ${printable(connection.error ?? '')}\nIt is tried again; see: sallyport upstream ls`;
+  const { ok, tools = 0, error = '', stderr } = connection;
+  if (ok) return `${name} is accepted and runs, with ${tools} tools.`;
+  return [
+    `${name} is accepted and saved, but does not run: ${printable(error)}`,
+    ...(stderr === undefined ? [] : [`  | ${printableLines(stderr)}`]),
+    'It is tried again; see: sallyport upstream ls',
+  ].join('\n');
 }
 
 export function decisionOf({ caller, proofFacts }: OperationContext): Decision {

@@ -5,7 +5,7 @@ import type { CatalogTool, Decision, PinReview, UpstreamSpec, UpstreamStatus } f
 import { badSpec, notFound } from './refusals.ts';
 import type { Acceptable, MemberEntry, Roster } from './roster.ts';
 import type { Acceptance } from './store.ts';
-import { measured, probeTimeoutMs, statusOf, warnedOf, type MemberHealth } from './upstream-status.ts';
+import { statusOf, tried, warnedOf, type Tried } from './upstream-status.ts';
 
 /** For the operations of this slice only. */
 export interface FleetControl {
@@ -17,9 +17,9 @@ export interface FleetControl {
   acceptance(upstream: string): Acceptance | undefined;
   /** Throws `fleet.bad_settings` when the file cannot be read; what is accepted then starts. */
   reload(): Promise<void>;
-  accept(what: Acceptable, decision: Decision, write: boolean): Promise<MemberHealth>;
+  accept(what: Acceptable, decision: Decision, write: boolean): Promise<Tried>;
   /** Tries a member again that was left alone, whatever it was left alone for. */
-  retry(upstream: string): Promise<MemberHealth>;
+  retry(upstream: string): Promise<Tried>;
   remove(upstream: string, decision: Decision): Promise<void>;
   reviews(upstream: string | undefined): readonly PinReview[];
   /** Served tools with a warning; of one upstream, or of all. */
@@ -62,13 +62,12 @@ export function createFleetControl({ roster, members, memberOf, wake }: FleetCon
       const entry = roster.entries().get(what.spec.name);
       if (entry === undefined) throw notFound(what.spec.name);
       if (entry.kind === 'member' && entry.member.view().state === 'login_needed') entry.member.forgive();
-      // A first start may install what it runs; whoever accepted it is told how it ended, not that it takes long.
-      return measured(entry, new AbortController().signal, Math.max(probeTimeoutMs, what.spec.startTimeoutMs));
+      return tried(entry, what.spec.startTimeoutMs);
     },
     async retry(upstream) {
       const entry = memberOf(upstream);
       entry.member.forgive();
-      return measured(entry, new AbortController().signal, Math.max(probeTimeoutMs, entry.accepted.spec.startTimeoutMs));
+      return tried(entry, entry.accepted.spec.startTimeoutMs);
     },
     async remove(upstream, decision) {
       if (!roster.entries().has(upstream)) throw notFound(upstream);

@@ -31,6 +31,18 @@ export async function measured(entry: RosterEntry, signal: AbortSignal, timeoutM
   return { ...outcome, state, circuit, mode: 'none' };
 }
 
+/** What an operator is told of a first try: also what the upstream said last, where that failed. */
+export interface Tried extends MemberHealth {
+  readonly stderr?: string;
+}
+
+export async function tried(entry: RosterEntry, startTimeoutMs: number): Promise<Tried> {
+  // A first start may install what it runs; whoever accepted it is told how it ended, not that it takes long.
+  const health = await measured(entry, new AbortController().signal, Math.max(probeTimeoutMs, startTimeoutMs));
+  const stderr = health.ok || entry.kind === 'idle' ? undefined : entry.member.view().stderrTail;
+  return { ...health, ...(stderr === undefined || stderr === '' ? {} : { stderr }) };
+}
+
 /** Served tools with a warning. */
 export function warnedOf(tools: PinnedTools): readonly CatalogTool[] {
   return tools.served().filter(({ warnings }) => warnings.length > 0);
@@ -62,7 +74,8 @@ export function statusOf(name: string, entry: RosterEntry): UpstreamStatus {
   };
 }
 
-function placeOf({ transport }: UpstreamSpec): Pick<UpstreamStatus, 'kind' | 'command' | 'origin'> {
+function placeOf({ transport, sharing }: UpstreamSpec): Pick<UpstreamStatus, 'kind' | 'command' | 'origin' | 'sharing'> {
   if (transport.kind === 'http') return { kind: 'http', origin: new URL(transport.url).origin };
-  return { kind: 'stdio', command: [transport.command, ...transport.args].join(' ') };
+  const command = [transport.command, ...transport.args].join(' ');
+  return { kind: 'stdio', command, ...(sharing === 'shared' ? {} : { sharing }) };
 }

@@ -9,7 +9,7 @@ import {
   drawAccepted,
   type AcceptedOutput,
 } from '../acceptance-facts.ts';
-import type { UpstreamSpec } from '../model.ts';
+import { sharings, type UpstreamSpec } from '../model.ts';
 import type { FleetOperationDeps } from '../operation-deps.ts';
 import { badSpec, exists } from '../refusals.ts';
 import type { Acceptable } from '../roster.ts';
@@ -33,10 +33,16 @@ const input = z.strictObject({
     .default({})
     .describe('A fixed header for an upstream over HTTP, NAME=VALUE. Never a secret.'),
   allowInsecure: z.boolean().default(false).describe('Allow plain http to another machine.'),
+  sharing: z
+    .enum(sharings)
+    .optional()
+    .describe(
+      'How many processes a command gets: one for all (shared, unless given), which then cannot ask agents back; one for each agent; or one for each session.',
+    ),
   maxSessions: z
     .int()
     .optional()
-    .describe('How many agent sessions may have one of their own with an upstream over HTTP; 64 unless given.'),
+    .describe('How many agent sessions (agents, with --sharing agent) may have one of their own; 64 unless given.'),
 });
 type Input = z.infer<typeof input>;
 
@@ -63,8 +69,15 @@ export function addOperation({ fleet }: FleetOperationDeps) {
   });
 }
 
-function specOf({ name, env, envPassthrough, expose, roots, maxSessions, ...wanted }: Input): UpstreamSpec {
-  const more = { env, envPassthrough, exposeTools: expose, roots, ...(maxSessions === undefined ? {} : { maxSessions }) };
+function specOf({ name, env, envPassthrough, expose, roots, sharing, maxSessions, ...wanted }: Input): UpstreamSpec {
+  const more = {
+    env,
+    envPassthrough,
+    exposeTools: expose,
+    roots,
+    ...(sharing === undefined ? {} : { sharing }),
+    ...(maxSessions === undefined ? {} : { maxSessions }),
+  };
   const parsed = parseSpec({ name, transport: transportOf(name, wanted), ...more }, 'upstream');
   if (!parsed.ok) throw badSpec(parsed.problem, 'See: sallyport upstream add --help');
   return parsed.spec;

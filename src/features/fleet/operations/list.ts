@@ -21,6 +21,7 @@ const output = z.array(
     restarts: z.int(),
     circuit: z.enum(['closed', 'open', 'half_open']).optional(),
     kind: z.enum(['stdio', 'http']).optional(),
+    sharing: z.enum(['agent', 'session']).optional(),
     command: z.string().optional(),
     origin: z.string().optional(),
     era: z.string().optional(),
@@ -47,7 +48,8 @@ function drawOne({ name, state, pid, tools, restarts, circuit, error, stderr, ..
     ...(pid === undefined ? [] : [`pid ${pid}`]),
     `${tools} tools`,
     ...(of.era === undefined ? [] : [`MCP ${printable(of.era)}`]),
-    ...(of.sessions === undefined ? [] : [`${of.sessions} sessions`]),
+    ...(of.sharing === undefined ? [] : [`one process for each ${of.sharing}`]),
+    ...(of.sessions === undefined ? [] : [of.sharing === undefined ? `${of.sessions} sessions` : `${of.sessions} running`]),
     ...(restarts === 0 ? [] : [`${restarts} restarts`]),
     ...(circuit === undefined || circuit === 'closed' ? [] : [`circuit ${circuit}`]),
   ];
