@@ -9,10 +9,12 @@ import { gatewayOperations } from '../features/gateway/operations.ts';
 import { grantOperations } from '../features/grants/operations.ts';
 import { operatorOperations } from '../features/operator/operations.ts';
 import { policyOperations } from '../features/policy/operations.ts';
+import { vaultOperations } from '../features/vault/operations.ts';
 
 /** What the operations of each slice need. */
 export interface OperationParts {
   readonly operator: Parameters<typeof operatorOperations>[0];
+  readonly vault: Parameters<typeof vaultOperations>[0];
   readonly agents: Parameters<typeof agentOperations>[0];
   readonly fleet: Parameters<typeof fleetOperations>[0];
   readonly policy: Parameters<typeof policyOperations>[0];
@@ -28,6 +30,7 @@ export function allOperations(parts: OperationParts): Operation[] {
     ...approvalOperations(parts.approvals),
     ...agentOperations(parts.agents),
     ...fleetOperations(parts.fleet),
+    ...vaultOperations(parts.vault),
     ...policyOperations(parts.policy),
     ...grantOperations(parts.grants),
     ...auditOperations(parts.audit),

@@ -23,6 +23,8 @@ import { operatorMigrations, operatorRights } from '../features/operator/store.t
 import { capabilityCovers, parseCapability } from '../features/policy/model.ts';
 import { createPolicy, policyMigrations, policyRights } from '../features/policy/policy.ts';
 import { createResults } from '../features/results/results.ts';
+import { vaultMigrations, vaultRights } from '../features/vault/store.ts';
+import { createVault } from '../features/vault/vault.ts';
 import type { Dispatch } from '../kernel/dispatch.ts';
 import type { Clock, Files, Log } from '../kernel/ports.ts';
 import { createClock } from '../platform/clock.ts';
@@ -30,17 +32,21 @@ import { createDigest, createEntropy, createVerifier, loadOrCreateSecret, loadOr
 import { openDatabase } from '../platform/database.ts';
 import { lockHome } from '../platform/file-lock.ts';
 import { createFiles } from '../platform/files.ts';
+import { createKeychain } from '../platform/keychain.ts';
 import { createSpawner } from '../platform/process.ts';
 import { findProgram } from '../platform/program-path.ts';
+import { createSystemdCredential } from '../platform/systemd-credential.ts';
 import { createUpstreamConnector } from '../platform/upstream.ts';
 import { createHttpConnector } from '../platform/upstream-http.ts';
+import { createVaultCipher } from '../platform/vault-cipher.ts';
+import { createVaultKeyFile } from '../platform/vault-key-file.ts';
 import { allOperations } from './catalog.ts';
 import type { Settings } from './config.ts';
 import type { Cleanup } from './cleanup.ts';
 import { packageFile, programVersion } from './package-files.ts';
 
 /** Where every right comes from: held against the record at each start and each change. */
-const rightsOf = [operatorRights, agentRights, policyRights, fleetRights, grantRights, approvalRights];
+const rightsOf = [operatorRights, vaultRights, agentRights, policyRights, fleetRights, grantRights, approvalRights];
 
 export interface Slices {
   readonly dispatch: Dispatch;
@@ -91,6 +97,7 @@ export async function openSlices({
   await db.migrate([
     ...auditMigrations,
     ...operatorMigrations,
+    ...vaultMigrations,
     ...agentMigrations,
     ...policyMigrations,
     ...fleetMigrations,
@@ -116,6 +123,15 @@ export async function openSlices({
   cleanup.add(() => audit.close());
 
   const operator = await createOperator({ db, audit, clock, entropy, digest, verifier, installation });
+  const startKeys = {
+    key_file: createVaultKeyFile(files, join(home, 'keys', 'vault.key')),
+    systemd: createSystemdCredential(settings.environment['CREDENTIALS_DIRECTORY']),
+    keychain: createKeychain({ environment: settings.environment }),
+  };
+  const vault = await createVault({ db, audit, clock, entropy, digest, cipher: createVaultCipher(), startKeys, log });
+  cleanup.add(async () => vault.close());
+  // A keychain may ask somebody first; nothing else waits for that.
+  if (!(await vault.slots.openByMachine(['key_file', 'systemd']))) void vault.slots.openByMachine(['keychain']);
   const agents = await createAgents({ db, audit, clock, entropy, digest });
   const policyPath = join(home, 'policies.yaml');
   const hasOperator = (): boolean => operator.key() !== undefined;
@@ -205,6 +221,8 @@ export async function openSlices({
   };
   const operations = allOperations({
     operator: { operator, verifier },
+    // Nothing can be bound to a secret yet.
+    vault: { vault, boundTo: () => [], reachable },
     agents: { agents, agentUrl },
     policy: {
       policy,

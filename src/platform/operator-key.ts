@@ -1,9 +1,9 @@
 // The operator's private key, for the command line only; the daemon never opens it. Made once, unlocked for one decision, wiped.
-import { argon2, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { link, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { AppError } from '../kernel/errors.ts';
+import { argon2id } from './argon2id.ts';
 import { signerFromSeed } from './crypto.ts';
 import { boundData, formatKeyFile, keyIdOf, parseKeyFile, type Kdf, type OperatorKeyFile } from './operator-key-format.ts';
 import { readPrivateFile } from './private-file.ts';
@@ -70,17 +70,8 @@ function unlocked(seed: Buffer, { keyId, publicKey }: Pick<OperatorKeyFile, 'key
   };
 }
 
-const deriveBytes = promisify(argon2);
-
-/** The same passphrase typed on another keyboard may arrive composed differently; NFC makes it one (RFC 8265 §4.2). */
-async function derive(passphrase: string, { memoryKiB, passes, parallelism, salt }: Kdf): Promise<Buffer> {
-  const message = Buffer.from(passphrase.normalize('NFC'), 'utf8');
-  try {
-    const nonce = Buffer.from(salt, 'base64url');
-    return await deriveBytes('argon2id', { message, nonce, memory: memoryKiB, passes, parallelism, tagLength: 32 });
-  } finally {
-    message.fill(0);
-  }
+function derive(passphrase: string, { salt, ...cost }: Kdf): Promise<Buffer> {
+  return argon2id(passphrase, Buffer.from(salt, 'base64url'), cost);
 }
 
 async function seal(seed: Buffer, passphrase: string, head: Parameters<typeof boundData>[0]): Promise<OperatorKeyFile['cipher']> {

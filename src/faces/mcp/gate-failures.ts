@@ -8,6 +8,7 @@ import type { FleetErrorCode } from '../../features/fleet/model.ts';
 import type { GatewayErrorCode } from '../../features/gateway/model.ts';
 import type { GrantErrorCode } from '../../features/grants/model.ts';
 import type { DenyCode, PolicyErrorCode } from '../../features/policy/model.ts';
+import type { VaultErrorCode } from '../../features/vault/model.ts';
 
 export type EnvelopeKind = 'expired_grant' | 'missing_scope' | 'policy_denied' | 'rate_limited' | 'upstream_down' | 'auth_broken';
 export type NextAction = 'renew' | 'request_capability' | 'wait' | 'diagnose' | 'human';
@@ -29,7 +30,8 @@ type DrawnCode =
   | FleetErrorCode
   | GatewayErrorCode
   | GrantErrorCode
-  | PolicyErrorCode;
+  | PolicyErrorCode
+  | VaultErrorCode;
 
 function human(step: string): Envelope {
   return { kind: 'policy_denied', next: 'human', step };
@@ -54,6 +56,9 @@ const outcomeUnknown = down(
 const stopped = human('Stop: nothing will run for you until a human has looked at it. Tell the human.');
 const recordDown = human('Nothing is done that cannot be recorded. Tell the human that the audit log is unavailable.');
 
+const vaultLocked: Envelope = { kind: 'auth_broken', next: 'human', step: 'Ask the human to run: sallyport vault unlock' };
+const secretMissing: Envelope = { kind: 'auth_broken', next: 'human', step: 'Ask the human to run: sallyport secret add <ref>' };
+
 /** Shown in place of a message that is not for the agent. */
 export const hidden: Envelope = human('Tell the human; the log of the gateway says what happened.');
 
@@ -65,6 +70,9 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'gateway.unknown_method': 'misuse',
   'gateway.bad_uri': 'misuse',
   'gateway.not_followable': human('Read the resource instead.'),
+  'gateway.unknown_task': 'misuse',
+  'gateway.too_many_tasks': { ...limited, step: 'Wait for some of its tasks, or cancel them.' },
+  'gateway.task_id_taken': outcomeUnknown,
   'gateway.too_many_followed': { ...limited, step: 'Unsubscribe from some resources first.' },
   'gateway.unknown_operation': 'misuse',
   'gateway.other_secret': 'hidden',
@@ -126,6 +134,23 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'fleet.bad_spec': 'misuse',
   'fleet.bad_settings': 'hidden',
   'fleet.changed': 'misuse',
+
+  'vault.locked': vaultLocked,
+  'vault.busy': vaultLocked,
+  'vault.absent': secretMissing,
+  'vault.unknown_ref': secretMissing,
+  'vault.damaged': human('Tell the human that the vault cannot be read.'),
+  'vault.exists': 'misuse',
+  'vault.ref_exists': 'misuse',
+  'vault.bad_value': 'misuse',
+  'vault.bad_code': 'misuse',
+  'vault.too_many': 'misuse',
+  'vault.wrong_key': 'hidden',
+  'vault.start_key': 'hidden',
+  'vault.unknown_slot': 'hidden',
+  'vault.slot_exists': 'hidden',
+  'vault.last_slot': 'hidden',
+  'vault.weak_slot': 'hidden',
 
   'audit.unavailable': recordDown,
   'audit.locked': recordDown,
