@@ -81,6 +81,7 @@ export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): 
       if (value === undefined) return;
       const message = readMessage(value);
       if (message.kind === 'invalid') {
+        spoiled(from, body, message.why);
         reply.send(400, jsonHeaders, encodeError(message.id ?? (named ? undefined : null), rpcCode.invalidRequest, message.why));
       } else if (message.kind === 'batch') receiveBatch(from, value as readonly Json[], body, reply, named);
       else if (standsAlone(message, named)) serveStateless(endpoint.stateless, from, message, reply);
@@ -90,17 +91,22 @@ export function createAgentDoor({ endpoint, agents, dispatch }: AgentDoorDeps): 
   }
 
   /** The value that a body means, or nothing after the refusal was sent. */
-  function parse({ head, agent, scope }: From, body: string, reply: HttpReply, noId: null | undefined): Json | undefined {
+  function parse(from: From, body: string, reply: HttpReply, noId: null | undefined): Json | undefined {
     try {
       return parseStrictJson(body);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      const sessionId = single(head.headers, 'mcp-session-id');
-      const session = sessionId === undefined ? undefined : endpoint.find(sessionId, agent, scope);
-      if (session !== undefined) endpoint.spoiled(session, body, error.message);
+      spoiled(from, body, error.message);
       reply.send(400, jsonHeaders, encodeError(noId, rpcCode.parseError, error.message, error.data as { [key: string]: Json }));
       return undefined;
     }
+  }
+
+  /** Where it was the answer of a client, whoever asked learns that there is none. */
+  function spoiled({ head, agent, scope }: From, body: string, why: string): void {
+    const sessionId = single(head.headers, 'mcp-session-id');
+    const session = sessionId === undefined ? undefined : endpoint.find(sessionId, agent, scope);
+    if (session !== undefined) endpoint.spoiled(session, body, why);
   }
 
   function initialize(

@@ -29,7 +29,7 @@ export function batchFault({ era, version }: Session, members: readonly Json[]):
 
 /** `body` is the text of `members`, which have no fault. */
 export function serveBatch(
-  endpoint: Pick<McpEndpoint, 'request' | 'notify' | 'answered' | 'dropped'>,
+  endpoint: Pick<McpEndpoint, 'request' | 'notify' | 'answered' | 'spoiled' | 'dropped'>,
   session: Session,
   { members, body, accepted }: { readonly members: readonly Json[]; readonly body: string; readonly accepted: Accepted },
   reply: HttpReply,
@@ -51,6 +51,7 @@ export function serveBatch(
       const slot = slots[next]!;
       next += 1;
       const why = refusalOf(message);
+      if (message.kind === 'invalid') endpoint.spoiled(session, texts[at] ?? '', message.why);
       if (message.kind === 'request' && why === undefined) endpoint.request(session, message, slot);
       else slot.answer(encodeError('id' in message ? message.id : null, rpcCode.invalidRequest, why ?? ''));
     }

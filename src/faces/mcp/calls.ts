@@ -2,7 +2,7 @@
 // asked back, and out as exactly one answer each. What an upstream answered goes out as the text it is. Knows no transport and decides
 // nothing.
 import type { ClientHost } from '../../kernel/client-host.ts';
-import type { Dispatch, ToolAnswer } from '../../kernel/dispatch.ts';
+import type { Dispatch, ToolAnswer, ToolCall } from '../../kernel/dispatch.ts';
 import { asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/ports.ts';
@@ -15,6 +15,9 @@ import type { CallHome, CallInFlight, ReplySlot } from './in-flight.ts';
 export type CallRequest =
   | Extract<SharedRequest, { kind: 'call_tool' | 'relay' }>
   | { readonly kind: 'follow'; readonly uri: string; readonly host: ClientHost };
+
+/** What a tool call and every other request have in common. */
+type Asked = { -readonly [Key in keyof Omit<ToolCall, 'name'>]: ToolCall[Key] };
 
 /** An upstream that follows a resource has nothing to say but that it does. */
 const following: ToolAnswer = { kind: 'upstream', result: '{}' };
@@ -103,9 +106,10 @@ export function createCalls(deps: { readonly dispatch: Dispatch; readonly log: L
             if (calls.get(key) !== call || call.progressToken === undefined) return;
             call.slot.notice(era.notifications.progress(call.progressToken, note));
           };
-    const common = { scope, args, rest, signal, onProgress };
-    const said = client === undefined ? common : { ...common, client };
-    const asked = host === undefined ? said : { ...said, host };
+    // Made in one piece and added to: this is where every call comes through.
+    const asked: Asked = { scope, args, rest, signal, onProgress };
+    if (client !== undefined) asked.client = client;
+    if (host !== undefined) asked.host = host;
     return request.kind === 'call_tool'
       ? dispatch.callTool(caller, { ...asked, name: request.name })
       : dispatch.relay(caller, { ...asked, method: request.method, target: request.target });

@@ -5,7 +5,7 @@ import { AppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Clock, Entropy, Unsubscribe, UpstreamReply } from '../../kernel/ports.ts';
 import type { ClientClaims } from '../../wire/era.ts';
-import { readFrame } from '../../wire/frame-slice.ts';
+import { readFrame, splitBatch } from '../../wire/frame-slice.ts';
 import { encodeNotification, encodeRequest, type RequestId } from '../../wire/jsonrpc.ts';
 import { withMeta } from '../../wire/request-meta.ts';
 import { offerOnCall, tellSession, type Streams } from './session-messages.ts';
@@ -40,7 +40,7 @@ export interface ClientRequests {
   flush(session: AskHome): void;
   /** `text` is a whole response under `id`. Late, unknown and further ones are nothing. */
   answered(session: AskHome, id: RequestId, text: string): void;
-  /** A response that strict reading refused, as far as it can be told from `text` which one; whoever asked is told `why`. */
+  /** A message or batch that was refused: where it held answers, as far as that can be told, whoever asked is told `why`. */
   spoiled(session: AskHome, text: string, why: string): void;
   progressed(session: AskHome, id: RequestId, note: JsonObject): void;
   /** The client says that it will not answer. */
@@ -97,10 +97,13 @@ export function createClientRequests({ clock, entropy }: { readonly clock: Clock
       else one?.reject(noAnswer(`its answer is against JSON-RPC: ${frame?.kind === 'broken' ? frame.reason : 'no response'}`));
     },
     spoiled(session, text, why) {
-      const frame = readFrame(text);
-      if (frame === undefined || frame.kind === 'request' || frame.kind === 'notification') return;
-      const id = frame.id as RequestId;
-      if (isAsked(session, id)) take(session, id)?.reject(noAnswer(`its answer was refused: ${why}`));
+      if (session.asks.size === 0) return;
+      for (const one of splitBatch(text)) {
+        const frame = readFrame(one);
+        if (frame === undefined || frame.kind === 'request' || frame.kind === 'notification') continue;
+        const id = frame.id as RequestId;
+        if (isAsked(session, id)) take(session, id)?.reject(noAnswer(`its answer was refused: ${why}`));
+      }
     },
     progressed(session, id, note) {
       if (!isAsked(session, id)) return;
