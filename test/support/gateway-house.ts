@@ -30,6 +30,8 @@ export interface HouseOptions {
   readonly upstreams?: Readonly<Record<string, readonly [string, ...string[]]>>;
   readonly clock?: Clock;
   readonly naming?: Settings['naming'];
+  /** Of a human door; there is none unless given. */
+  readonly humanUrl?: () => string;
 }
 
 export interface GatewayHouse {
@@ -63,7 +65,7 @@ const local: Caller = { kind: 'local' };
 const never = new AbortController().signal;
 
 export async function openGatewayHouse(options: HouseOptions): Promise<GatewayHouse> {
-  const { policies, upstreams = {}, clock = createClock(), naming } = options;
+  const { policies, upstreams = {}, clock = createClock(), naming, humanUrl } = options;
   const home = mkdtempSync(join(tmpdir(), 'sallyport-gateway-'));
   for (const folder of ['run', 'keys', 'audit']) mkdirSync(join(home, folder), { mode: 0o700 });
   const policyPath = join(home, 'policies.yaml');
@@ -91,6 +93,7 @@ export async function openGatewayHouse(options: HouseOptions): Promise<GatewayHo
     },
     log: silentLog(),
     agentUrl: () => undefined,
+    ...(humanUrl === undefined ? {} : { humanUrl }),
     cleanup,
     onLost: (reason) => {
       throw reason;
