@@ -60,6 +60,15 @@ export const requirements = {
   'PARK-6':
     'A parked call survives the end of the exchange that was answered; an exchange that carries a call cancels it when it closes.',
 
+  'BRIDGE-1':
+    'A question of the daemon reaches the stdio client, on whatever stream it comes, and the answer whoever asked, byte for byte.',
+  'BRIDGE-2':
+    'A question ends with its session or when it is taken back: the client is told, a late answer goes nowhere and makes no session.',
+  'BRIDGE-3': 'Batches of a 2025-03-26 stdio client go through as arrays; where there are none each request of one is told so.',
+  'BRIDGE-4':
+    'What a stdio client follows and the log level it set outlive a restart of the daemon, and it hears that what it follows may have changed.',
+  'BRIDGE-5': 'Questions as results, log messages and followed resources of 2026-07-28 go through the bridge as they are.',
+
   'FAST-1':
     'The plain form of HTTP at the agent door is taken as node’s HTTP server takes it: the same requests and the same answers, however the bytes are cut.',
   'FAST-2':

@@ -1,7 +1,8 @@
 // A subscription of 2026-07-28 as the bridge keeps it: it outlives the daemon. When its stream ends it is made again, and the client is
-// told that its lists may have changed meanwhile; what the client sees is one subscription, acknowledged once.
+// told that its lists and resources may have changed meanwhile; what the client sees is one subscription, acknowledged once.
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Json } from '../kernel/json.ts';
 import { handOver, isEventStream } from './bridge-http.ts';
 import { changingLists, messageIn } from './bridge-target.ts';
 import { encodeNotification, isObject, type RequestId } from './jsonrpc.ts';
@@ -41,7 +42,10 @@ export async function keepSubscribed(deps: {
         const promised = isObject(notifications) ? notifications : {};
         stood = Object.keys(promised).length > 0;
         if (!acknowledged) await onMessage(text);
-        else for (const list of changingLists) if (promised[`${list}ListChanged`] === true) await onMessage(listChanged(id, list));
+        else {
+          for (const list of changingLists) if (promised[`${list}ListChanged`] === true) await onMessage(listChanged(id, list));
+          for (const uri of urisIn(promised['resourceSubscriptions'])) await onMessage(updated(id, uri));
+        }
         acknowledged = true;
       });
     } catch {
@@ -71,6 +75,16 @@ export async function keepSubscribed(deps: {
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
   return undefined;
+}
+
+/** Whether it changed while nobody listened, nobody knows. */
+function updated(subscription: RequestId, uri: string): string {
+  const params = JSON.stringify({ uri, _meta: { [metaKey.subscriptionId]: subscription } });
+  return encodeNotification('notifications/resources/updated', params);
+}
+
+function urisIn(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? (value as readonly Json[]).filter((uri) => typeof uri === 'string') : [];
 }
 
 function listChanged(subscription: RequestId, list: (typeof changingLists)[number]): string {

@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { AppError, asAppError } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Log } from '../kernel/ports.ts';
+import { batchOf } from './bridge-batch.ts';
 import { createDaemonHttp } from './bridge-http.ts';
 import { createDaemonLink } from './bridge-link.ts';
 import { createStatelessLink } from './bridge-stateless.ts';
@@ -38,6 +39,9 @@ interface InFlight extends RequestKind {
   readonly settled: Promise<void>;
 }
 
+const inSession: RequestKind = { alone: false, lasting: false };
+const initialized = 'notifications/initialized';
+
 /** The agent door takes no longer message. */
 const maxLineBytes = 4 * 1024 * 1024;
 
@@ -50,7 +54,8 @@ export async function runBridge({ input, output, endpoint, token, log, drainMs =
   const http = createDaemonHttp(endpoint, token);
   const link = createDaemonLink({ http, onMessage: write, log });
   const stateless = createStatelessLink({ http, onMessage: write });
-  const inFlight = new Map<RequestId, InFlight>();
+  /** Batches are under a symbol of their own: nobody takes them back. */
+  const inFlight = new Map<RequestId | symbol, InFlight>();
   /** How the client opened: what does not say its revision is of the same era. */
   let opened: 'session' | 'stateless' | undefined;
   const outputGone = Promise.withResolvers<void>();
@@ -73,6 +78,8 @@ export async function runBridge({ input, output, endpoint, token, log, drainMs =
       value = parseStrictJson(line);
     } catch (error) {
       await write(encodeError(null, rpcCode.parseError, asAppError(error).message));
+      // It may have been an answer: the daemon tells whoever waits for it.
+      if (link.questions() > 0) await link.reply(line);
       return;
     }
     const message = readMessage(value);
@@ -81,11 +88,16 @@ export async function runBridge({ input, output, endpoint, token, log, drainMs =
         const lasting = message.method === 'subscriptions/listen';
         begin(message.id, { alone: true, lasting }, (signal) => stateless.request(line, message, signal));
       } else if (message.method === 'initialize') await answered(message.id, link.initialize(line, message.params ?? {}));
-      else begin(message.id, { alone: false, lasting: false }, (signal) => link.post(line, signal));
+      else begin(message.id, inSession, (signal) => link.post(line, [message], signal));
       return;
     }
     if (message.kind === 'batch') {
-      await write(encodeError(null, rpcCode.invalidRequest, 'Batches are not served. Send one message a line.'));
+      await takeBatch(line, value as readonly Json[]);
+      return;
+    }
+    if (message.kind === 'response' && opened !== 'stateless') {
+      // Late ones are dropped: their session is over, or whoever asked has taken the question back.
+      if (link.awaits(message.id)) await unanswered(link.reply(line));
       return;
     }
     if (message.kind === 'invalid') {
@@ -99,11 +111,33 @@ export async function runBridge({ input, output, endpoint, token, log, drainMs =
       taken?.abort.abort();
       return;
     }
-    const fault = await link.post(line, new AbortController().signal);
-    if (fault !== undefined) log.warn('a message did not reach the daemon', { why: fault.message });
-    if (message.kind === 'notification' && message.method === 'notifications/initialized' && fault === undefined) link.listen();
+    const arrived = await unanswered(link.post(line, [], new AbortController().signal));
+    if (arrived && message.kind === 'notification' && message.method === initialized) link.listen();
     // The daemon has been told; if it never saw the request, closing its connection says the same.
     taken?.abort.abort();
+  }
+
+  /** Resolves with whether it arrived. */
+  async function unanswered(delivery: Promise<LinkFault | undefined>): Promise<boolean> {
+    const fault = await delivery;
+    if (fault !== undefined) log.warn('a message did not reach the daemon', { why: fault.message });
+    return fault === undefined;
+  }
+
+  /** An array goes on as the array it is, less what nobody waits for. */
+  async function takeBatch(line: string, values: readonly Json[]): Promise<void> {
+    const batch = opened === 'stateless' ? undefined : batchOf(line, values, (id) => link.awaits(id));
+    if (batch === undefined) {
+      await write(encodeError(null, rpcCode.invalidRequest, 'This is no batch that is served. Send one message a line.'));
+      return;
+    }
+    const { text, requests, methods, members } = batch;
+    if (members === 0) return;
+    if (requests.length === 0) {
+      if ((await unanswered(link.post(text, [], new AbortController().signal))) && methods.includes(initialized)) link.listen();
+      return;
+    }
+    begin(Symbol('batch'), inSession, (signal) => link.post(text, requests, signal), requests);
   }
 
   function standsAlone({ method, params }: Extract<Message, { kind: 'request' }>): boolean {
@@ -116,13 +150,19 @@ export async function runBridge({ input, output, endpoint, token, log, drainMs =
   }
 
   /** Requests do not wait for each other; whatever comes after one waits only until it has been started. */
-  function begin(id: RequestId, kind: RequestKind, send: (signal: AbortSignal) => Promise<LinkFault | undefined>): void {
+  function begin(
+    key: RequestId | symbol,
+    kind: RequestKind,
+    send: (signal: AbortSignal) => Promise<LinkFault | undefined>,
+    requests: readonly { readonly id: RequestId }[] = typeof key === 'symbol' ? [] : [{ id: key }],
+  ): void {
     const abort = new AbortController();
     const settled = send(abort.signal).then(async (fault) => {
-      if (inFlight.get(id)?.abort === abort) inFlight.delete(id);
-      if (fault !== undefined && !abort.signal.aborted) await write(errorOf(id, fault));
+      if (inFlight.get(key)?.abort === abort) inFlight.delete(key);
+      if (fault === undefined || abort.signal.aborted) return;
+      for (const { id } of requests) await write(errorOf(id, fault));
     });
-    inFlight.set(id, { ...kind, abort, settled });
+    inFlight.set(key, { ...kind, abort, settled });
   }
 
   async function answered(id: RequestId, delivery: Promise<LinkFault | undefined>): Promise<void> {
