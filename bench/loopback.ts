@@ -26,5 +26,8 @@ function lookup(name: string, options: unknown, callback?: Done): void {
   else process.nextTick(done, null, '127.0.0.1', 4);
 }
 
+// Nobody is left to stop it when its starter is gone; the listener alone would keep it running.
+process.on('disconnect', () => process.exit());
+process.channel?.unref();
 Object.assign(dns, { lookup });
 syncBuiltinESMExports();

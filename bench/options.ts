@@ -8,6 +8,8 @@ export interface Options {
   readonly share: number;
   /** How long one arm is measured in one cell at most. */
   readonly cellMs: number;
+  /** Fresh processes for each payload; otherwise for each route only. */
+  readonly fresh: boolean;
   readonly starts: number;
   /** The whole run; what is not measured by then is missing. */
   readonly limitMs: number;
@@ -90,9 +92,10 @@ export function readOptions(args: readonly string[]): Options | undefined {
     rounds,
     tolerance,
     share: values.quick ? 0.125 : 1,
-    cellMs: values.quick ? 250 : 1250,
-    starts: values.quick ? 2 : 5,
-    limitMs: values.quick ? 80_000 : Math.max(1_170_000, rounds * 234_000),
+    cellMs: values.quick ? 200 : 1000,
+    fresh: !values.quick,
+    starts: values.quick ? 1 : 5,
+    limitMs: values.quick ? 75_000 : Math.max(1_170_000, rounds * 234_000),
     routes: routesOf(values.only),
     cells: list(values.cells),
     arms: list(values.arms),

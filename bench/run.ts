@@ -2,9 +2,9 @@
 // Method and figures: bench/README.md. Bounded in calls and time, loopback only, leaves no process behind.
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import type { Arm } from './arm.ts';
+import type { Arm, Route } from './arm.ts';
 import { judgeBudgets } from './budgets.ts';
-import { grid } from './cells.ts';
+import { grid, type Payload } from './cells.ts';
 import { programOf, stopAll } from './children.ts';
 import type { Lap } from './lap.ts';
 import { readOptions, usage, type Options } from './options.ts';
@@ -16,8 +16,14 @@ import { runPayload, type Session } from './round.ts';
 import { measureStarts } from './starts.ts';
 import { summarise } from './summary.ts';
 
-async function runAll(options: Options, arms: readonly Arm[]): Promise<Lap[]> {
-  const started = performance.now();
+/** What shares its processes: one size of payload, or all of them in a quick run. */
+function payloadsOf(route: Route, { share, cells, fresh }: Options): Payload[] {
+  const payloads = grid(route, share, cells);
+  if (fresh || payloads.length < 2) return payloads;
+  return [{ name: payloads.map(({ name }) => name).join(', '), cells: payloads.flatMap((payload) => payload.cells) }];
+}
+
+async function runAll(options: Options, arms: readonly Arm[], started: number): Promise<Lap[]> {
   const inTime = (): boolean => performance.now() - started < options.limitMs;
   const givenUp: Session['givenUp'] = new Map();
   const laps: Lap[] = [];
@@ -25,7 +31,7 @@ async function runAll(options: Options, arms: readonly Arm[]): Promise<Lap[]> {
     const lapOptions = { turn: round, tolerance: options.tolerance, limitMs: options.cellMs };
     for (const route of options.routes) {
       const able = arms.filter(({ cannot }) => cannot?.[route] === undefined);
-      for (const payload of grid(route, options.share, options.cells)) {
+      for (const payload of payloadsOf(route, options)) {
         if (!inTime()) break;
         console.error(`round ${round + 1} of ${options.rounds}, ${route}, ${payload.name}`);
         laps.push(...(await runPayload(able, route, payload, { options: lapOptions, inTime, givenUp })));
@@ -62,7 +68,7 @@ async function measure(options: Options): Promise<Results> {
   const { arms, absences } = preparePeers(chosen, options);
   const partial = options.arms.length > 0 || options.cells.length > 0;
   const starts = partial ? [] : await measureStarts(arms, options.starts);
-  const laps = await runAll(options, arms);
+  const laps = await runAll(options, arms, started);
   const peers = chosen.filter(({ peer }) => peer);
   const rows = summarise(
     laps,
