@@ -96,9 +96,14 @@ async function openAgentDoor(
 }
 
 /** A name of its own for each installation: cookies and passkeys ignore ports, so two of them must not share one (DESIGN §5). */
-async function openHumanDoor({ dispatch, installation }: Slices, settings: Settings, log: Log, cleanup: Cleanup): Promise<string> {
+async function openHumanDoor(
+  { dispatch, approvals, installation }: Slices,
+  settings: Settings,
+  log: Log,
+  cleanup: Cleanup,
+): Promise<string> {
   let origin = '';
-  const human = createHumanDoor({ dispatch, log, origin: () => origin });
+  const human = createHumanDoor({ dispatch, log, origin: () => origin, approval: (id) => approvals.get(id) });
   const door = await listenTcp(
     serverFor(human, () => refuseMalformed(dispatch)),
     settings.humanPort,

@@ -139,7 +139,12 @@ test.each([
 ])('[DOOR-3] over a real connection %s gets its answer', async (_, requestOf, status) => {
   const dispatch = createSmallDispatch();
   let port = 0;
-  const human = createHumanDoor({ dispatch, log: silentLog(), origin: () => `http://a1.localhost:${port}` });
+  const human = createHumanDoor({
+    dispatch,
+    log: silentLog(),
+    origin: () => `http://a1.localhost:${port}`,
+    approval: async () => undefined,
+  });
   ({ port } = await opened(
     listenTcp(
       serverFor(human, () => refuseMalformed(dispatch)),

@@ -4,17 +4,34 @@ import { expect, test } from 'vitest';
 import { createSmallDispatch } from '../../../test/support/small-dispatch.ts';
 import { silentLog } from '../../../test/support/silent-log.ts';
 import { createTestOperator } from '../../../test/support/test-operator.ts';
+import type { ApprovalNotice } from './approval-page.ts';
 import { createHumanDoor } from './human-door.ts';
 import { humanPage, stylePin } from './human-page.ts';
 
 const host = 'a1b2.localhost:7078';
 const origin = `http://${host}`;
+const waiting: ApprovalNotice = {
+  id: '6f1a2b3c-4d5e-4f60-8a7b-0123456789ab',
+  agent: 'kimi-1',
+  capability: 'up:call:<script>alert(1)</script>&"\u202e',
+  origin: 'call',
+  requestedAt: Date.UTC(2026, 0, 1),
+  expiresAt: Date.UTC(2026, 0, 1, 0, 10),
+  state: 'pending',
+};
+const approvals = new Map(
+  [waiting, decided('approved', '7'), decided('denied', '8'), decided('expired', '9')].map((one) => [one.id, one]),
+);
+
+function decided(state: ApprovalNotice['state'], first: string): ApprovalNotice {
+  return { ...waiting, id: waiting.id.replace('6', first), state };
+}
 
 function open() {
   const dispatch = createSmallDispatch();
   const operator = createTestOperator();
   dispatch.operatorKey = operator.publicKey;
-  const door = createHumanDoor({ dispatch, log: silentLog(), origin: () => origin });
+  const door = createHumanDoor({ dispatch, log: silentLog(), origin: () => origin, approval: async (id) => approvals.get(id) });
   const ask = (method: string, path: string, headers: Record<string, string> = {}, body?: object) =>
     door.request(path, {
       method,
@@ -41,6 +58,7 @@ const strangers: [string, Record<string, string>][] = [
 const routes: [string, string][] = [
   ['GET', '/'],
   ['GET', '/health'],
+  ['GET', `/approvals/${waiting.id}`],
   ['POST', '/v1/operations/notes.add'],
   ['GET', '/v1/status'],
   ['GET', '/no/such/page'],
@@ -60,7 +78,7 @@ test.each(strangers)('[DOOR-3] %s is refused on every route with 403 and is reco
 
 test('[DOOR-3] a request without any Host is refused', async () => {
   const { dispatch } = open();
-  const door = createHumanDoor({ dispatch, log: silentLog(), origin: () => origin });
+  const door = createHumanDoor({ dispatch, log: silentLog(), origin: () => origin, approval: async (id) => approvals.get(id) });
   expect((await door.request('/')).status).toBe(403);
 });
 
@@ -83,6 +101,44 @@ test('the page is static, explains how to decide, and may run no script', async 
     `default-src 'none'; style-src '${stylePin}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   );
   expect(response.headers.get('cache-control')).toBe('no-store');
+});
+
+test('[ELICIT-6] the page of an approval says who wants what and how to decide, whatever the words, and may run no script', async () => {
+  const { ask, dispatch } = open();
+  const response = await ask('GET', `/approvals/${waiting.id}`);
+  const page = await response.text();
+  expect(response.status).toBe(200);
+  expect(page).toContain('<code>kimi-1</code>');
+  expect(page).toContain('<code>up:call:&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;\\u{202e}</code>');
+  expect(page).toContain(`<code>scopegate approve ${waiting.id}</code>`);
+  expect(page).toContain('2026-01-01T00:10:00.000Z');
+  expect(page).not.toMatch(/<script|<form|<a |<input|<button/);
+  expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(/<style>([^]*?)<\/style>/.exec(page)?.[1]).toBe(/<style>([^]*?)<\/style>/.exec(humanPage)?.[1]);
+  expect(dispatch.journal).toEqual([]);
+});
+
+test('[ELICIT-6] one that is decided says so, and offers no command any more', async () => {
+  const { ask } = open();
+  for (const [first, words] of [
+    ['7', 'A person approved it.'],
+    ['8', 'A person denied it.'],
+    ['9', 'Nobody decided in time.'],
+  ] as const) {
+    const page = await (await ask('GET', `/approvals/${waiting.id.replace('6', first)}`)).text();
+    expect(page).toContain(words);
+    expect(page).not.toContain('scopegate approve');
+  }
+});
+
+test('[ELICIT-6] an address that is none is 404, without an echo, and no method but GET is served', async () => {
+  const { ask } = open();
+  const strange = ['nobody', '%3Cscript%3E', waiting.id.toUpperCase(), `${waiting.id}x`, waiting.id.replace('6', '0'), '..%2f'];
+  const pages = await Promise.all(strange.map(async (id) => ask('GET', `/approvals/${id}`)));
+  expect(pages.map(({ status }) => status)).toEqual(strange.map(() => 404));
+  expect(new Set(await Promise.all(pages.map((page) => page.text()))).size).toBe(1);
+  expect((await ask('POST', `/approvals/${waiting.id}`, {}, { approve: true })).status).toBe(404);
 });
 
 test('the style the page carries is the one its policy admits', () => {

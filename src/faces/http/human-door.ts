@@ -1,4 +1,4 @@
-// The human door: a static page, a health word, and operator operations that carry their own proof. Whoever reaches the port has
+// The human door: a static page, one for each approval, a health word, and operator operations that carry their own proof. Whoever reaches the port has
 // no authority by that; the signature in the body has all of it. Refuses every name but its own.
 import { Hono } from 'hono';
 import type { Dispatch } from '../../kernel/dispatch.ts';
@@ -6,6 +6,7 @@ import { AppError } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/ports.ts';
 import { printable } from '../../lib/printable.ts';
 import { bodyOf } from './answers.ts';
+import { approvalPage, noApprovalPage, type ApprovalNotice } from './approval-page.ts';
 import { answerErrors } from './error-answers.ts';
 import { refusalOf } from './guard.ts';
 import { humanPage, stylePin } from './human-page.ts';
@@ -16,7 +17,11 @@ interface HumanDoorDeps {
   readonly log: Log;
   /** The door's own origin, `http://<name>.localhost:<port>`; known once it listens. */
   readonly origin: () => string;
+  readonly approval: (id: string) => Promise<ApprovalNotice | undefined>;
 }
+
+/** Approvals are addressed by their ids, which nobody guesses. */
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const safety = {
   'Content-Security-Policy': `default-src 'none'; style-src '${stylePin}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -27,8 +32,8 @@ const safety = {
   'Cache-Control': 'no-store',
 };
 
-/** `GET /` · `GET /health` · `POST /v1/operations/:name` `{input, proof}` → `{output}`; 404 otherwise, 403 for a foreign Host or Origin. */
-export function createHumanDoor({ dispatch, log, origin }: HumanDoorDeps): Hono {
+/** `GET /` · `GET /approvals/:id` · `GET /health` · `POST /v1/operations/:name` `{input, proof}` → `{output}`; 404 otherwise, 403 for a foreign Host or Origin. */
+export function createHumanDoor({ dispatch, log, origin, approval }: HumanDoorDeps): Hono {
   const door = new Hono();
   answerErrors(door, log, 'human');
 
@@ -41,6 +46,11 @@ export function createHumanDoor({ dispatch, log, origin }: HumanDoorDeps): Hono 
   });
 
   door.get('/', (context) => context.html(humanPage));
+  door.get('/approvals/:id', async (context) => {
+    const id = context.req.param('id');
+    const found = uuid.test(id) ? await approval(id) : undefined;
+    return found === undefined ? context.html(noApprovalPage, 404) : context.html(approvalPage(found));
+  });
   door.get('/health', (context) => context.json({ status: 'ok' }));
   door.post('/v1/operations/:name', async (context) => {
     const name = context.req.param('name');
