@@ -2,10 +2,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ask, notice, openSession, openTestDoor, rpc, type Answer, type TestDoor } from '../../../test/support/agent-door.ts';
 import { openStream, type OpenStream } from '../../../test/support/mcp-stream.ts';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { rawSocket } from '../../../test/support/raw-socket.ts';
 import { messageAt, messages, sessionClient, type SessionClient } from '../../../test/support/session-client.ts';
 import { schemaFaults } from '../../../test/support/mcp-schema.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { AppError } from '../../kernel/errors.ts';
+import type { AppError } from '../../kernel/errors.ts';
 
 let door: TestDoor;
 let session: string;
@@ -113,6 +115,33 @@ describe('on which stream', () => {
     expect(await other).toMatchObject({ kind: 'result' });
     call.drop();
   });
+});
+
+test.each<[string, (call: string) => string]>([
+  ['a call', (call) => call],
+  ['a batch', (call) => `[${call}]`],
+])('[TWOWAY-2] while a client thinks, the stream of %s that asked it is kept alive', async (_, wrap) => {
+  const clock = createFakeClock();
+  const own = await openTestDoor({}, { clock });
+  const opened = await ask(own, { body: rpc(0, 'initialize', { protocolVersion: '2025-03-26' }) });
+  const body = wrap(rpc(1, 'tools/call', { name: 'up__asks' }));
+  const head = [
+    'POST /mcp HTTP/1.1',
+    `Host: ${own.url.host}`,
+    'Authorization: Bearer token-kimi',
+    'Accept: application/json, text/event-stream',
+    `Mcp-Session-Id: ${opened.headers['mcp-session-id'] as string}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ];
+  const peer = await rawSocket(Number(own.url.port), `${head.join('\r\n')}\r\n\r\n${body}`);
+  expect(await peer.until(/roots\/list/)).not.toContain('keep-alive\n\n');
+  for (let turn = 1; turn <= 3; turn += 1) {
+    clock.advance(25_000);
+    await peer.until(new RegExp(`(\\n: keep-alive\\n[^]*){${turn}}`));
+  }
+  peer.socket.destroy();
+  await own.close();
 });
 
 describe('who can answer', () => {
