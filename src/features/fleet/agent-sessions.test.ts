@@ -11,19 +11,22 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 function harness(capacity = 64) {
   const clock = createFakeClock();
   const opened: { closes: number; lose(): void }[] = [];
-  const script: { open: () => void } = { open: () => undefined };
+  const script: { open: () => void; close: () => Promise<void> } = { open: () => undefined, close: () => Promise.resolve() };
+  /** Whom an idle session is not idle for: a key, and the number of a connection. */
+  const busy = { listening: '', asking: 0 };
   const sessions = createAgentSessions({
     upstream: 'up',
     clock,
     capacity,
     idleStopMs: agentSessionIdleMs,
+    listensOn: (key) => key === busy.listening,
     async open() {
       await Promise.resolve();
       script.open();
       const { promise: closed, resolve } = Promise.withResolvers<UpstreamEnd>();
       const end: UpstreamEnd = { code: null, signal: null, stderrTail: '' };
       const handle = { closes: 0, lose: () => resolve({ ...end, lost: 'forgotten' }) };
-      opened.push(handle);
+      const number = opened.push(handle);
       const connection: UpstreamConnection = {
         protocolVersion: '2025-11-25',
         capabilities: {},
@@ -33,11 +36,12 @@ function harness(capacity = 64) {
         unsubscribe: () => Promise.resolve({ kind: 'result', json: '{}', value: {} }),
         notify: () => undefined,
         onNotification: () => undefined,
+        asking: () => number === busy.asking,
         closed,
-        close() {
+        async close() {
           handle.closes += 1;
+          await script.close();
           resolve(end);
-          return Promise.resolve();
         },
       };
       return connection;
@@ -49,7 +53,7 @@ function harness(capacity = 64) {
       if (ms > 0) await new Promise<void>((resolve) => void clock.after(ms, resolve));
       return serverInfo['n'];
     });
-  return { clock, opened, script, sessions, use };
+  return { clock, opened, script, busy, sessions, use };
 }
 
 describe('[HTTPUP-12] the upstream sessions of agent sessions', () => {
@@ -112,6 +116,34 @@ describe('[HTTPUP-12] the upstream sessions of agent sessions', () => {
     await expect(use('c')).rejects.toMatchObject({ code: 'fleet.overloaded', retryAfterMs: agentSessionIdleMs });
     clock.advance(agentSessionIdleMs + 60_000);
     expect(await use('c')).toBe(3);
+  });
+
+  test('[SHARE-4] that were ended keep their place until they are gone, and whoever comes meanwhile waits for it', async () => {
+    const { opened, script, sessions, use } = harness(1);
+    await use('a');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    script.close = () => promise;
+    sessions.end('a');
+    const coming = use('b');
+    await turn();
+    expect(opened).toHaveLength(1);
+    resolve();
+    expect(await coming).toBe(2);
+  });
+
+  test('[SHARE-4] are not closed while somebody listens on them or is asked', async () => {
+    const { clock, busy, sessions, use } = harness();
+    for (const key of ['idle', 'listening', 'asked']) await use(key);
+    busy.listening = 'listening';
+    busy.asking = 3;
+    clock.advance(agentSessionIdleMs + 60_001);
+    expect(['idle', 'listening', 'asked'].map((key) => sessions.live(key) !== undefined)).toEqual([false, true, true]);
+    busy.listening = '';
+    busy.asking = 0;
+    clock.advance(60_000);
+    expect(sessions.count()).toBe(0);
+    await turn();
+    expect(clock.pending()).toBe(0);
   });
 
   test('thirty thousand of them, opened and ended, leave nothing behind', async () => {

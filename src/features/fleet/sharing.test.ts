@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { askedClient, type AskedClient } from '../../../test/support/asked-client.ts';
 import {
@@ -85,6 +88,34 @@ describe('an upstream shared by session', () => {
     process.kill(statusOf(fleet, 'up')?.pid ?? 0, 'SIGKILL');
     await until(() => statusOf(fleet, 'up')?.state === 'backoff');
     expect(await say(fleet, a, 'pid')).toBe(pid);
+  });
+
+  test('[SHARE-3] one that does not start is tried again in its own time, while others work', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sallyport-sharing-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'down');
+    const { fleet } = await openedFleet({ name: 'up', behaviour: 'down-while', args: [file], more: { sharing: 'session' } });
+    const [a, b] = [who('a'), who('b')];
+    await say(fleet, b, 'echo', { message: 'before' });
+    writeFileSync(file, 'down');
+    expect(await failure(say(fleet, a, 'echo'))).toMatchObject({ code: 'fleet.start_failed', data: { sent: false } });
+    const waiting = await failure(say(fleet, a, 'echo'));
+    expect(waiting).toMatchObject({ code: 'fleet.down' });
+    expect(waiting.retryAfterMs).toBeGreaterThan(0);
+    expect(statusOf(fleet, 'up')).toMatchObject({ state: 'ready', circuit: 'closed' });
+    // Its call removes the file.
+    expect(await say(fleet, b, 'echo', { message: 'still here' })).toBe('still here');
+    await expect.poll(() => say(fleet, a, 'echo', { message: 'up' }).catch(() => 'down'), { timeout: 3_000 }).toBe('up');
+  });
+
+  test('[SHARE-3] one that never answers is left alone for its agent, while others work', async () => {
+    const { fleet } = await openedFleet(asking('session', { callTimeoutMs: 200 }));
+    const [a, b] = [who('a'), who('b')];
+    const pid = await say(fleet, b, 'pid');
+    await Promise.all(Array.from({ length: 5 }, () => failure(say(fleet, a, 'hang'))));
+    expect(await failure(say(fleet, a, 'pid'))).toMatchObject({ code: 'fleet.circuit_open' });
+    expect(await say(fleet, b, 'pid')).toBe(pid);
+    expect(statusOf(fleet, 'up')).toMatchObject({ state: 'ready', circuit: 'closed' });
   });
 
   test('[SHARE-4] has a bound, and a place is free when a session is over', async () => {
