@@ -26,7 +26,7 @@ export const requirements = {
   'ERA-1':
     'Each request is served in the revision it says: 2026-07-28 by its _meta or header, the 2025 revisions as before, both at one endpoint at once.',
   'ERA-2':
-    'A stateless request needs no session and gets none; all of an agent at one endpoint are one caller; server/discover says what is served.',
+    'A stateless request needs no session and gets none; all of an agent at one endpoint that declare the same are one caller; server/discover says what is served.',
   'ERA-3':
     'A broken envelope is 400 and -32602, an unserved revision 400 and -32022, an unknown or removed method 404 and -32601, GET and DELETE 405.',
   'ERA-4': 'MCP-Protocol-Version, Mcp-Method and Mcp-Name must say what the body says, else 400 and -32020.',
@@ -75,6 +75,10 @@ export const requirements = {
     'Whatever is not exactly the plain form is left to node’s HTTP server, with every byte from its start: nothing is read in two ways.',
   'FAST-3':
     'On the plain form too a slow body, a silent or an idle peer is cut off, a dropped one is noticed, and closing keeps its grace.',
+  'FAST-4':
+    'Answers of upstreams over plain HTTP are told as node’s HTTP client tells them, however the bytes are cut; what is not plain is left to it.',
+  'FAST-5':
+    'A connection to an upstream is kept as long as nothing is in doubt; a request is sent again only if it may be, and once; what failed says whether it was sent.',
 
   'AGENT-1': 'A token is shown once, is 256 random bits, and only its hash is stored.',
   'AGENT-2': 'Add, rotate, revoke, remove and unsuspend need an operator signature; suspend narrows and does not.',
@@ -355,6 +359,24 @@ export const requirements = {
   'SHARE-4': 'Own processes are capped in number and ended when idle, never while a call, a question or a follower uses them.',
   'SHARE-5': 'No own process outlives its session, its daemon or a thousand of either.',
   'SHARE-6': 'Of two sessions in flight on one process of their agent neither is asked; a sole one is.',
+
+  'TASK-1':
+    'A call that asks to go on as a task does where upstream and client speak of tasks alike; to every other upstream nothing is said of it.',
+  'TASK-2':
+    'What is asked about a task reaches its upstream and comes back byte for byte, at `/mcp` found by its id, at the endpoint of the upstream as it is.',
+  'TASK-3':
+    'A task of another agent, or of another session where the upstream keeps sessions apart, answers exactly like one that does not exist; a list holds own ones only.',
+  'TASK-4':
+    'The admission of the call covers its task: nobody is asked again, a new deny bites at once, and what rules redact of the call is masked in all that follows.',
+  'TASK-5': 'The record has the call as intent and outcome, what is asked about its task, and once how the task ended.',
+  'TASK-6':
+    'Ids that upstreams give twice lead nobody to the task of another: a task ends for its owner when its id is given again or its upstream is another process.',
+  'TASK-7':
+    'Where two upstreams give an agent the same id, the earlier task keeps it at `/mcp`, and the later one is said to be elsewhere.',
+  'TASK-8':
+    'Tasks are declared where something behind the endpoint has them, as the revision of the client has it; a client of 2026 that did not declare them gets -32021.',
+  'TASK-9': 'What is kept of tasks is bounded for each agent, and forgotten when their time is over.',
+  'TASK-10': 'How a task goes is told to the client whose call it was, and to nobody else.',
 
   'LOAD-1': '20 agents with 1,000 calls each, mixed allow and ask: flat memory, no leaked child, the log verifies.',
 

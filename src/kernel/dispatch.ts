@@ -27,6 +27,9 @@ export interface Offering {
   readonly logging: boolean;
   /** Some upstream of it tells when a resource is updated. */
   readonly subscriptions: boolean;
+  /** Tool calls may go on as tasks: what is declared of that in 2025-11-25, and of the extension in 2026-07-28. */
+  readonly sessionTasks?: JsonObject;
+  readonly extensionTasks?: JsonObject;
   /** Of the one upstream at its own endpoint: what it said of itself, which is then said in its stead. */
   readonly upstream?: {
     readonly serverInfo: JsonObject;
@@ -74,7 +77,11 @@ export type RelayTarget =
   | { readonly kind: 'resource'; readonly uri: string }
   | { readonly kind: 'template'; readonly uri: string }
   /** A method of the one upstream at its own endpoint that this gateway does not know (`<upstream>:method:<name>`). */
-  | { readonly kind: 'method'; readonly name: string };
+  | { readonly kind: 'method'; readonly name: string }
+  /** What a call of this agent became, by the id its upstream gave it. */
+  | { readonly kind: 'task'; readonly id: string }
+  /** All of those; `cursor` is of an earlier page. */
+  | { readonly kind: 'tasks'; readonly cursor: string | undefined };
 
 /** A request that an upstream answers and that is no tool call. */
 export interface RelayRequest extends Omit<ToolCall, 'name'> {

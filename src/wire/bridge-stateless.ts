@@ -37,7 +37,7 @@ export function createStatelessLink(deps: {
   function headersOf(method: string, params: JsonObject): Record<string, string> {
     const claimed = claimedVersion(params);
     if (typeof claimed === 'string') revision = claimed;
-    const name = params['name'] ?? params['uri'];
+    const name = params['name'] ?? params['uri'] ?? params['taskId'];
     return {
       ...(revision !== undefined && plain.test(revision) ? { 'mcp-protocol-version': revision } : {}),
       ...(plain.test(method) ? { 'mcp-method': method } : {}),

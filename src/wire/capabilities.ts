@@ -4,8 +4,8 @@ import type { Offering } from '../kernel/dispatch.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { isObject } from './jsonrpc.ts';
 
-/** What an upstream may promise that is not kept through the gateway, as a capability of its own or as an extension. */
-const notRelayed = new Set(['tasks', 'io.modelcontextprotocol/tasks']);
+/** What eras declare in words of their own, as a capability or as an extension: no upstream speaks of it for all of them. */
+const ofEras = new Set(['tasks', 'io.modelcontextprotocol/tasks']);
 
 export function capabilitiesOf(offering: Offering): JsonObject {
   const { prompts, resources, completions, logging, subscriptions, upstream } = offering;
@@ -36,5 +36,5 @@ function ofExtensions(extensions: JsonObject): JsonObject {
 }
 
 function relayed(entries: readonly [string, Json][]): readonly [string, Json][] {
-  return entries.filter(([key]) => !notRelayed.has(key));
+  return entries.filter(([key]) => !ofEras.has(key));
 }

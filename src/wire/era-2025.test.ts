@@ -19,6 +19,10 @@ test('the methods of the era are these and no others', () => {
     'prompts/get',
     'resources/read',
     'completion/complete',
+    'tasks/get',
+    'tasks/result',
+    'tasks/cancel',
+    'tasks/list',
     'logging/setLevel',
     'resources/subscribe',
     'resources/unsubscribe',
@@ -111,8 +115,8 @@ describe('tools/call', () => {
     expect(readCall({ name: 'n' })).toEqual({ kind: 'call_tool', name: 'n', args: undefined, rest: {}, progressToken: undefined });
   });
 
-  test('a task is not asked of an upstream, because no task support was declared', () => {
-    expect(readCall({ name: 'n', task: { ttl: 1 } })).toMatchObject({ rest: {} });
+  test('[TASK-1] that a call may go on as a task is for the gateway to say to its upstream, or not', () => {
+    expect(readCall({ name: 'n', task: { ttl: 1 } })).toMatchObject({ rest: { task: { ttl: 1 } } });
   });
 
   test.each<JsonObject>([

@@ -1,11 +1,12 @@
 // The handshake era: 2025-03-26, 2025-06-18 and 2025-11-25, which write everything served here alike. Registry of the methods an
 // agent may use at our door, and the shapes of our answers (schema 2025-11-25). Knows no session and no transport.
-import { logLevels, type LogLevel } from '../kernel/dispatch.ts';
+import { logLevels, type LogLevel, type Offering } from '../kernel/dispatch.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { AgentNotice, HandshakeEra, HandshakeRequest } from './era.ts';
 import { encodeNotification, isObject, isRequestId, rpcCode } from './jsonrpc.ts';
 import { capabilitiesOf } from './capabilities.ts';
 import { listRequests, relayRequests } from './offer-requests.ts';
+import { sessionTaskRequests } from './task-requests.ts';
 import { badParams, readCallTool } from './tool-requests.ts';
 
 const versions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
@@ -18,8 +19,9 @@ const requests = new Map<string, (params: JsonObject) => HandshakeRequest>([
   ['initialize', readInitialize],
   ['ping', () => ({ kind: 'ping' })],
   ...listRequests,
-  ['tools/call', readTaskless],
+  ['tools/call', readCallTool],
   ...relayRequests,
+  ...sessionTaskRequests,
   ['logging/setLevel', readSetLevel],
   ['resources/subscribe', (params) => ({ kind: 'follow', uri: readUri('resources/subscribe', params) })],
   ['resources/unsubscribe', (params) => ({ kind: 'unfollow', uri: readUri('resources/unsubscribe', params) })],
@@ -52,7 +54,7 @@ export const era2025: HandshakeEra = {
       const { serverInfo, instructions } = offering.upstream ?? gateway;
       return JSON.stringify({
         protocolVersion,
-        capabilities: capabilitiesOf(offering),
+        capabilities: { ...capabilitiesOf(offering), ...tasksOf(protocolVersion, offering) },
         serverInfo,
         ...(instructions === undefined || instructions === '' ? {} : { instructions }),
       });
@@ -97,9 +99,7 @@ function readUri(method: string, { uri }: JsonObject): string {
   return uri;
 }
 
-/** `task` is left out: no task support is declared, so the request is processed as if it were not there (2025-11-25, Tasks). */
-function readTaskless(params: JsonObject): HandshakeRequest {
-  if (!Object.hasOwn(params, 'task')) return readCallTool(params);
-  const { task: _, ...others } = params;
-  return readCallTool(others);
+/** Earlier revisions have none. */
+function tasksOf(version: string, { sessionTasks }: Offering): JsonObject {
+  return sessionTasks === undefined || version !== versions[0] ? {} : { tasks: sessionTasks };
 }

@@ -30,6 +30,9 @@ test('[ERA-3] the methods of the era are these and no others: no handshake, no p
     'prompts/get',
     'resources/read',
     'completion/complete',
+    'tasks/get',
+    'tasks/update',
+    'tasks/cancel',
     'subscriptions/listen',
   ]);
 });

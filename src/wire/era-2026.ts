@@ -1,6 +1,6 @@
 // The stateless era: 2026-07-28. Registry of the methods an agent may use at our door, and the shapes of our answers (schema
 // 2026-07-28). Heads and envelopes are judged before (stateless-head.ts). Knows no session, for there is none, and no transport.
-import type { ChangingList, ClientFacts } from '../kernel/dispatch.ts';
+import type { ChangingList, ClientFacts, Offering } from '../kernel/dispatch.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { objectMembers, skipSpace } from '../lib/json-text.ts';
 import type { NoticeFilter, RelayedError, ServerFacts, StatelessEra, StatelessRequest } from './era.ts';
@@ -10,6 +10,7 @@ import { metaKey, openEnvelope } from './request-envelope.ts';
 import { withMeta } from './request-meta.ts';
 import { capabilitiesOf } from './capabilities.ts';
 import { listRequests, relayRequests } from './offer-requests.ts';
+import { extensionTaskRequests, requireTaskExtension, taskExtension } from './task-requests.ts';
 import { badParams, readCallTool } from './tool-requests.ts';
 import { readVendorRequest } from './vendor-methods.ts';
 
@@ -22,6 +23,7 @@ const requests = new Map<string, (params: JsonObject) => StatelessRequest>([
   ...relayRequests.map(
     ([method, reader]) => [method, method === 'completion/complete' ? enveloped(reader) : resumable(reader)] as const,
   ),
+  ...extensionTaskRequests.map(([method, reader]) => [method, forTaskClients(enveloped(reader))] as const),
   ['subscriptions/listen', readListen],
 ]);
 
@@ -53,7 +55,7 @@ export function createEra2026(gateway: ServerFacts, sessionVersions: readonly st
       discovered(offering) {
         // At its own endpoint an upstream is introduced by what it said of itself.
         const { serverInfo: info, instructions: words = '' } = offering.upstream ?? gateway;
-        return `{${complete},"supportedVersions":${JSON.stringify(supported)},"capabilities":${JSON.stringify(capabilitiesOf(offering))},${
+        return `{${complete},"supportedVersions":${JSON.stringify(supported)},"capabilities":${JSON.stringify(declared(offering))},${
           words === '' ? '' : `"instructions":${JSON.stringify(words)},`
         }"ttlMs":${discoverTtlMs},"cacheScope":"private","_meta":${JSON.stringify({ [metaKey.serverInfo]: info })}}`;
       },
@@ -120,6 +122,22 @@ function resumable<Request extends object>(reader: (params: JsonObject) => Reque
 
 /** URIs of one subscription. */
 const maxResources = 256;
+function forTaskClients(reader: (params: JsonObject) => Extract<StatelessRequest, { kind: 'relay' }>): typeof reader {
+  return (params) => {
+    const request = reader(params);
+    requireTaskExtension(request.client?.capabilities ?? {});
+    return request;
+  };
+}
+
+function declared(offering: Offering): JsonObject {
+  const capabilities = capabilitiesOf(offering);
+  const { extensionTasks } = offering;
+  if (extensionTasks === undefined) return capabilities;
+  const { extensions } = capabilities;
+  return { ...capabilities, extensions: { ...(isObject(extensions) ? extensions : {}), [taskExtension]: extensionTasks } };
+}
+
 const changing = ['tools', 'prompts', 'resources'] as const;
 
 function readListen({ notifications }: JsonObject): StatelessRequest {

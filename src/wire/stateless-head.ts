@@ -21,6 +21,10 @@ const namedBy = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
+  // SEP-2663, "Streamable HTTP: Routing Headers".
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
 ]);
 
 /** `stateless` are the revisions served request by request, `all` those served at all, newest first. */

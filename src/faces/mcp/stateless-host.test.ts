@@ -1,9 +1,13 @@
 // What a client of 2026-07-28 is told in the middle of a request, who it is to upstreams, and which methods of upstreams it reaches.
+import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openTestDoor, type TestDoor } from '../../../test/support/agent-door.ts';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import {
   envelope,
   statelessAsk,
+  statelessBody,
+  statelessHeaders,
   statelessStream,
   type Params,
   type StatelessStream,
@@ -83,6 +87,48 @@ describe('log messages', () => {
     expect(reply.result).toMatchObject({ resultType: 'complete' });
   });
 });
+
+test('[ERA-8] a stream on which nothing comes for long shows that somebody is there, and one that never began stays a plain answer', async () => {
+  await door.close();
+  const clock = createFakeClock();
+  door = await openTestDoor({}, { clock });
+  let finish: (() => void) | undefined;
+  door.dispatch.tools_.set('up__slow', ({ onProgress }) => {
+    onProgress?.({ progress: 1 });
+    return new Promise((resolve) => (finish = () => resolve({ kind: 'upstream', result: '{"content":[]}' })));
+  });
+  const params = (more: Params): Params => ({ name: 'up__slow', _meta: envelope(more) });
+  const plain = statelessAsk(door, 'tools/call', params({}));
+  await expect.poll(() => finish).toBeDefined();
+  const finishPlain = finish!;
+  const signs: string[] = [];
+  const streamed = rawStream(params({ progressToken: 1 }), signs);
+  await expect.poll(() => signs.join('')).toContain('notifications/progress');
+  for (let turn = 0; turn < 3; turn += 1) clock.advance(25_000);
+  await expect.poll(() => signs.join('').match(/^:/gm)).toHaveLength(3);
+  finish?.();
+  finishPlain();
+  await streamed;
+  expect((await plain).headers['content-type']).toBe('application/json');
+  // Nobody is there any more, and nothing ticks.
+  clock.advance(25_000);
+  expect(clock.pending()).toBe(0);
+});
+
+function rawStream(params: Params, chunks: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      ...statelessHeaders('tools/call', params),
+      'content-type': 'application/json',
+      authorization: 'Bearer token-kimi',
+    };
+    const outgoing = request(door.url, { method: 'POST', headers, agent: false }, (incoming) => {
+      incoming.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
+      incoming.on('end', resolve);
+    });
+    outgoing.on('error', reject).end(statelessBody(1, 'tools/call', params));
+  });
+}
 
 test('[ERA-15] clients that declare different things are different callers, in whatever order they say it, up to a short mark', async () => {
   const can = [
@@ -165,7 +211,8 @@ describe('at the endpoint of one upstream', () => {
     'ping',
     'logging/setLevel',
     'resources/subscribe',
-    'tasks/get',
+    'tasks/list',
+    'tasks/result',
     'sampling/createMessage',
     'notifications/x',
   ])('[ERA-14] %s is no method of an upstream’s own, and 404', async (method) => {

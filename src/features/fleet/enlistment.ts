@@ -1,5 +1,14 @@
 // Makes a member of an accepted entry: how it is reached and its listing joined to the supervision. Decides nothing.
-import type { ChildSpec, Clock, Digest, Entropy, HttpConnector, Log, UpstreamConnector } from '../../kernel/ports.ts';
+import type {
+  ChildSpec,
+  Clock,
+  Digest,
+  Entropy,
+  HttpConnector,
+  Log,
+  UpstreamConnection,
+  UpstreamConnector,
+} from '../../kernel/ports.ts';
 import type { Audit } from '../audit/audit.ts';
 import { childEnvironment, maskEnvironment, missingPassthrough } from './environment.ts';
 import { listAll } from './listing.ts';
@@ -7,7 +16,7 @@ import { createOffers, type OfferKind } from './offers.ts';
 import type { PinnedTools } from './pinned-tools.ts';
 import { unaccepted } from './refusals.ts';
 import type { Acceptable, Enlisted, FindProgram } from './roster.ts';
-import type { ResourceUpdate, StdioTransport, UpstreamSpec } from './model.ts';
+import type { ResourceUpdate, StdioTransport, TaskNotice, UpstreamSpec } from './model.ts';
 import { createSupervised, type SupervisedDeps } from './supervised.ts';
 
 export interface EnlistmentDeps {
@@ -24,6 +33,9 @@ export interface EnlistmentDeps {
   readonly offersChanged: (kind: OfferKind) => void;
   /** A resource that a session follows changed. */
   readonly updated: (update: ResourceUpdate) => void;
+  readonly taskNoticed: (notice: TaskNotice) => void;
+  /** The one process that serves everybody ended, and with it what it kept for them. */
+  readonly stopped: (upstream: string) => void;
 }
 
 /** A start must not fail, nor its tools wait long, for the sake of other lists. */
@@ -34,6 +46,12 @@ export function createEnlistment(deps: EnlistmentDeps): (accepted: Acceptable, t
   return (accepted, tools) => {
     const { spec, specDigest } = accepted;
     const { signal } = new AbortController();
+    const watched = new WeakSet<UpstreamConnection>();
+    const watch = (connection: UpstreamConnection): void => {
+      if (watched.has(connection)) return;
+      watched.add(connection);
+      void connection.closed.then(() => deps.stopped(spec.name));
+    };
     const offers = createOffers({ ...deps, upstream: spec.name, changed: deps.offersChanged });
     const member = createSupervised({
       ...deps,
@@ -45,6 +63,7 @@ export function createEnlistment(deps: EnlistmentDeps): (accepted: Acceptable, t
       maxSessions: spec.maxSessions,
       idleStopMs: spec.idleStopMs,
       async list(connection, timeoutMs) {
+        if (spec.sharing === 'shared' && connection.pid !== undefined) watch(connection);
         const others = offers.follow(connection, Math.min(timeoutMs / 2, offersTimeoutMs));
         await tools.offer(await listAll(connection, 'tools', { timeoutMs, clock, signal }));
         await others;

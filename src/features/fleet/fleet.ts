@@ -3,6 +3,7 @@ import type { Database } from '../../kernel/database.ts';
 import type { Offering } from '../../kernel/dispatch.ts';
 import { asAppError } from '../../kernel/errors.ts';
 import type { Clock, Digest, Entropy, Files, HttpConnector, Log, Unsubscribe, UpstreamConnector } from '../../kernel/ports.ts';
+import { createListeners } from '../../lib/listeners.ts';
 import type { Audit } from '../audit/audit.ts';
 import { createCatalog } from './catalog.ts';
 import { createEnlistment } from './enlistment.ts';
@@ -14,6 +15,7 @@ import {
   type Party,
   type Resolution,
   type ResourceUpdate,
+  type TaskNotice,
   type ToolKey,
 } from './model.ts';
 import { createOfferCatalog, type OfferCatalog } from './offer-catalog.ts';
@@ -42,6 +44,11 @@ export interface Fleet extends UpstreamCalls {
   said(upstream: string): Offering['upstream'];
   /** A resource that a session follows changed. */
   onUpdated(listener: (update: ResourceUpdate) => void): Unsubscribe;
+  onTaskNotice(listener: (notice: TaskNotice) => void): Unsubscribe;
+  /** The one process that served everybody ended. */
+  onStopped(listener: (upstream: string) => void): Unsubscribe;
+  /** Whether each agent session has a session of its own with it, and what is kept in that. */
+  keepsPerSession(upstream: string): boolean;
   onOffersChanged(listener: (kind: OfferKind) => void): Unsubscribe;
   /** A bounded live probe (10 s each, all at once) of every enabled upstream; never rejects. */
   diagnose(signal: AbortSignal): Promise<Readonly<Record<string, MemberHealth>>>;
@@ -79,29 +86,32 @@ export interface FleetDeps {
 /** Throws `fleet.bad_settings` when sallyport.yaml cannot be read; upstreams start in the background. `fleetMigrations` must have run. */
 export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl> {
   const { files, settingsPath, clock, digest, log, naming = usualNaming } = deps;
-  const listeners = new Set<() => void>();
+  const [catalogChanged, offersMoved] = [createListeners<[]>(), createListeners<[OfferKind]>()];
+  const [updates, taskNotices] = [createListeners<[ResourceUpdate]>(), createListeners<[TaskNotice]>()];
+  const stops = createListeners<[string]>();
   const catalog = createCatalog({ pinned: () => members().map(({ tools }) => tools), naming, digest });
   const changed = (): void => {
     catalog.forget();
-    for (const listener of listeners) listener();
+    catalogChanged.tell();
   };
-  const offerListeners = new Set<(kind: OfferKind) => void>();
   const offered = (): Map<string, Offers> => new Map(members().map(({ accepted, offers }) => [accepted.spec.name, offers]));
   const offers = createOfferCatalog({ offers: offered, naming, digest });
   const offersChanged = (kind: OfferKind): void => {
     offers.forget();
-    for (const listener of offerListeners) listener(kind);
+    offersMoved.tell(kind);
   };
   const membersChanged = (): void => {
     changed();
     offersChanged('prompts');
     offersChanged('resources');
   };
-  const updateListeners = new Set<(update: ResourceUpdate) => void>();
-  const updated = (update: ResourceUpdate): void => {
-    for (const listener of updateListeners) listener(update);
-  };
-  const enlist = createEnlistment({ ...deps, offersChanged, updated });
+  const enlist = createEnlistment({
+    ...deps,
+    offersChanged,
+    updated: updates.tell,
+    taskNoticed: taskNotices.tell,
+    stopped: stops.tell,
+  });
   const roster = await openRoster({ ...deps, changed, membersChanged, enlist });
   const rounds = startRounds(clock, () => members().map(({ member }) => member));
   try {
@@ -145,24 +155,21 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     offers,
     declares: (upstream, capability) => find(upstream)?.offers.declares(capability) ?? false,
     said: (upstream) => find(upstream)?.offers.said(),
-    onUpdated(listener) {
-      updateListeners.add(listener);
-      return () => updateListeners.delete(listener);
+    onUpdated: updates.add,
+    onTaskNotice: taskNotices.add,
+    onStopped: stops.add,
+    keepsPerSession(upstream) {
+      const entry = find(upstream);
+      return entry?.accepted.spec.sharing === 'session' || entry?.offers.keepsSessions() === true;
     },
-    onOffersChanged(listener) {
-      offerListeners.add(listener);
-      return () => offerListeners.delete(listener);
-    },
+    onOffersChanged: offersMoved.add,
     async diagnose(signal) {
       const probed = [...roster.entries()].filter(([, entry]) => entry.kind === 'member' || entry.state !== 'disabled');
       return Object.fromEntries(
         await Promise.all(probed.map(async ([name, entry]) => [name, await measured(entry, signal)] as const)),
       );
     },
-    onCatalogChanged(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onCatalogChanged: catalogChanged.add,
     rootsOf: (upstream) => find(upstream)?.accepted.spec.roots ?? [],
     rootsChanged(party) {
       for (const { member, accepted } of members())

@@ -2,8 +2,9 @@
 // when it comes. Opens no connection.
 import type { LogLevel } from '../../kernel/dispatch.ts';
 import { asAppError } from '../../kernel/errors.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import type { Log, UpstreamConnection, UpstreamRequestOptions } from '../../kernel/ports.ts';
-import type { Party, ResourceUpdate } from './model.ts';
+import type { Party, ResourceUpdate, TaskNotice } from './model.ts';
 import { createWishes, type Circle, type Wishes } from './wishes.ts';
 
 export interface Following extends Pick<Wishes, 'followed' | 'levelOf' | 'party' | 'someone' | 'any'> {
@@ -23,17 +24,19 @@ export interface Following extends Pick<Wishes, 'followed' | 'levelOf' | 'party'
 export interface FollowingDeps {
   readonly upstream: string;
   readonly updated: (update: ResourceUpdate) => void;
+  readonly taskNoticed: (notice: TaskNotice) => void;
   readonly ending: AbortSignal;
   readonly log: Log;
 }
 
+const taskMethod = 'notifications/tasks/status';
 const updatedMethod = 'notifications/resources/updated';
 const askTimeoutMs = 10_000;
 /** The revision whose requests say themselves what they want to hear. */
 const levelless = '2026-07-28';
 const everybody: Circle = () => true;
 
-export function createFollowing({ upstream, updated, ending, log }: FollowingDeps): Following {
+export function createFollowing({ upstream, updated, taskNoticed, ending, log }: FollowingDeps): Following {
   const wishes = createWishes();
   const options: UpstreamRequestOptions = { signal: ending, timeoutMs: askTimeoutMs };
 
@@ -53,6 +56,11 @@ export function createFollowing({ upstream, updated, ending, log }: FollowingDep
     await ask('logging/setLevel', connection.request('logging/setLevel', JSON.stringify({ level }), options));
   }
 
+  function taskNotice(params: JsonObject, text: string, among: Circle): void {
+    const { taskId: id, status } = params;
+    if (typeof id === 'string') taskNoticed({ upstream, among, id, status: typeof status === 'string' ? status : undefined, text });
+  }
+
   function pass(circle: Circle | undefined, uri: string, text: string): void {
     if (circle === undefined) updated({ upstream, session: undefined, uri, text });
     else for (const session of wishes.concerned(circle, uri)) updated({ upstream, session, uri, text });
@@ -66,6 +74,7 @@ export function createFollowing({ upstream, updated, ending, log }: FollowingDep
     any: () => wishes.any(),
     async join(connection, circle) {
       connection.onNotification((method, params, text) => {
+        if (method === taskMethod && params !== undefined && text !== undefined) taskNotice(params, text, circle ?? everybody);
         const uri = method === updatedMethod ? params?.['uri'] : undefined;
         if (typeof uri === 'string' && text !== undefined) pass(circle, uri, text);
       });

@@ -69,6 +69,17 @@ export interface ResourceUpdate {
   readonly text: string;
 }
 
+/** An upstream says how a task goes. */
+export interface TaskNotice {
+  readonly upstream: string;
+  /** Whom the connection it came on serves. */
+  readonly among: (party: Pick<Party, 'agent' | 'session'>) => boolean;
+  readonly id: string;
+  readonly status: string | undefined;
+  /** JSON text of the params as the upstream sent them. */
+  readonly text: string;
+}
+
 export const reservedUpstreams = ['hangar', 'hack', 'vault', 'git', 'plan', 'sallyport', 'scopegate'] as const;
 
 /**

@@ -23,6 +23,8 @@ export interface Offers {
   declares(capability: Declared): boolean;
   /** What it said of itself then; nothing before its first start. */
   said(): Offering['upstream'];
+  /** Whether it keeps what it has for each of its sessions apart. */
+  keepsSessions(): boolean;
   /** Reads all lists of a fresh session and follows its notices from then on; of one that is followed already nothing. Never rejects. */
   follow(connection: UpstreamConnection, timeoutMs: number): Promise<void>;
 }
@@ -97,6 +99,7 @@ export function createOffers({ upstream, clock, digest, log, changed }: OffersDe
       const { serverInfo, instructions, capabilities } = followed;
       return { serverInfo, instructions, capabilities };
     },
+    keepsSessions: () => followed?.perSession === true,
     async follow(connection, timeoutMs) {
       if (connection === followed) return;
       followed = connection;

@@ -59,6 +59,7 @@ function harness(more: Partial<SupervisedDeps> = {}) {
     open: upstream.open,
     startTimeoutMs: 1_000,
     sharing: 'shared',
+    taskNoticed: () => undefined,
     maxSessions: 2,
     idleStopMs: 600_000,
     updated: () => undefined,

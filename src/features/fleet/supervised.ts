@@ -9,7 +9,7 @@ import { createAgentSessions } from './agent-sessions.ts';
 import { createFollowing } from './following.ts';
 import { createMainSession, type MainSession, type MainSessionDeps } from './main-session.ts';
 import { circuitOf, mayStart } from './member.ts';
-import type { CircuitView, MemberState, Party, ResourceUpdate, Sharing } from './model.ts';
+import type { CircuitView, MemberState, Party, ResourceUpdate, Sharing, TaskNotice } from './model.ts';
 import { createOwnSessions } from './own-sessions.ts';
 import { down, loginNeeded, named } from './refusals.ts';
 import { createReopening } from './reopening.ts';
@@ -30,6 +30,8 @@ export interface SupervisedDeps extends MainSessionDeps {
   readonly idleStopMs: number;
   /** A resource that somebody follows changed. */
   readonly updated: (update: ResourceUpdate) => void;
+  /** How a task goes, of whomever it is. */
+  readonly taskNoticed: (notice: TaskNotice) => void;
 }
 
 export interface SupervisedView {

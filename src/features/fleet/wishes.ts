@@ -10,7 +10,7 @@ interface Wish {
 }
 
 /** Whose wishes one connection serves. */
-export type Circle = (party: Party) => boolean;
+export type Circle = (party: Pick<Party, 'agent' | 'session'>) => boolean;
 
 export interface Wishes {
   follow(party: Party, uri: string): void;

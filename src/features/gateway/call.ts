@@ -34,6 +34,8 @@ import { createOfferListing } from './offer-listing.ts';
 import { createOfferings } from './offering.ts';
 import { outcomeOf, outcomeOfError } from './outcome.ts';
 import { createOperations } from './run-operation.ts';
+import { taskMade } from './task-words.ts';
+import { createTasks } from './tasks.ts';
 
 export interface GatewayDeps extends AdmissionDeps {
   readonly audit: Audit;
@@ -56,6 +58,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
   const offers = createOfferListing(deps);
   const offerings = createOfferings({ fleet, policy, listing, offers });
   const logLevels = createLogLevels({ fleet, reaches: (agent, upstream) => offerings.reaches(agent, upstream) });
+  const tasks = createTasks({ ...deps, offerings });
   const own = createOperations(deps);
   const rootsOf = (upstream: string): readonly string[] => fleet.rootsOf(upstream);
   const hosts = createGovernedHosts({ ...deps, rootsOf, wantsLog: (caller, level) => logLevels.wanted(caller, level) });
@@ -80,24 +83,26 @@ export function createGateway(deps: GatewayDeps): Dispatch {
   }
 
   async function relay(caller: AgentCaller, request: RelayRequest): Promise<RelayAnswer> {
+    const { target } = request;
     let errand: Errand;
     let admission: Admission;
     try {
       agents.assertActive(caller.agent);
-      errand = errandOf({ fleet, policy, offers }, caller, request);
-      admission = await admit(admitting, caller, errand.subject, errand.args, request);
+      if (target.kind === 'task' || target.kind === 'tasks') ({ errand, admission } = tasks.errand(caller, request));
+      else {
+        errand = errandOf({ fleet, policy, offers }, caller, request, target);
+        admission = await admit(admitting, caller, errand.subject, errand.args, request);
+      }
     } catch (thrown) {
-      throw noted(
-        caller,
-        { method: request.method, target: 'uri' in request.target ? request.target.uri : request.target.name },
-        asAppError(thrown),
-      );
+      throw noted(caller, { method: request.method, target: wordOf(target) }, asAppError(thrown));
     }
     return forward(caller, errand, admission, request);
   }
 
-  function errandFor({ agent, session }: AgentCaller, tool: CatalogTool, { client, args, rest, signal }: ToolCall): Errand {
-    const call = { agent, session, client, tool, args, signal };
+  function errandFor(caller: AgentCaller, tool: CatalogTool, asked: ToolCall): Errand {
+    const { client, args, signal } = asked;
+    const rest = asked.rest['task'] === undefined ? asked.rest : tasks.restOf(caller, tool.upstream, asked);
+    const call = { agent: caller.agent, session: caller.session, client, tool, args, signal };
     return {
       subject: tool,
       args,
@@ -128,7 +133,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     caller: AgentCaller,
     errand: Errand,
     admission: Admission,
-    call: Exchanged & Pick<ToolCall, 'onProgress'>,
+    call: Exchanged & Pick<ToolCall, 'onProgress' | 'scope'>,
   ): Promise<RelayAnswer> {
     const host = exchange.hostOf(caller, errand, call);
     if (admission.redact.length > 0) host?.masks(admission.redact);
@@ -146,7 +151,11 @@ export function createGateway(deps: GatewayDeps): Dispatch {
       const answer = await exchange.send(caller, errand, sending, call, host, intent.id);
       const json = answer.kind === 'result' ? mask(answer.json, answer.value) : mask(answer.json);
       intent.close(outcomeOf(answer), { chars: json.length, ms: Math.round(clock.monotonic() - startedAt) }, { answer: json });
-      return answer.kind === 'result' ? { kind: 'upstream', result: json } : { kind: 'upstream_error', error: json };
+      if (answer.kind === 'error') return { kind: 'upstream_error', error: json };
+      const task = taskMade(answer.value, call.rest['task'] !== undefined);
+      const taken = task && tasks.made(task, { caller, scope: call.scope, intent: intent.id, host: call.host, errand, admission });
+      if (taken !== undefined) throw taken;
+      return { kind: 'upstream', result: json };
     } catch (thrown) {
       const error = asAppError(thrown);
       intent.close(outcomeOfError(error), { code: error.code, ms: Math.round(clock.monotonic() - startedAt) });
@@ -154,8 +163,9 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     }
   }
 
-  function recordIntent(caller: AgentCaller, { subject, args, method }: Errand, admission: Admission): Intent | Promise<Intent> {
-    const known = subject.annotations.readOnlyHint === true;
+  function recordIntent(caller: AgentCaller, errand: Errand, admission: Admission): Intent | Promise<Intent> {
+    const { subject, args, method, sealed } = errand;
+    const known = subject.annotations.readOnlyHint === true || errand.reads === true;
     return audit.intent(
       {
         event: 'call.intent',
@@ -169,7 +179,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
           rule: admission.rule,
           ...(subject.hash === undefined ? undefined : { tool_hash: subject.hash }),
         },
-        sealed: { args: JSON.stringify(args ?? {}) },
+        sealed: sealed === undefined ? { args: JSON.stringify(args ?? {}) } : { args: JSON.stringify(args ?? {}), ...sealed },
       },
       known ? 'written' : 'synced',
     );
@@ -226,6 +236,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     sessionEnded(session) {
       following.sessionEnded(session);
       logLevels.end(session);
+      tasks.sessionEnded(session);
       fleet.endSession(session);
     },
     refused(door, reason, facts) {
@@ -240,8 +251,15 @@ const reaching: ReadonlySet<string> = new Set([
   'gateway.unknown_prompt',
   'gateway.unknown_resource',
   'gateway.unknown_method',
+  'gateway.unknown_task',
   'gateway.bad_uri',
 ]);
+
+function wordOf(target: RelayRequest['target']): string {
+  if (target.kind === 'tasks') return '';
+  if (target.kind === 'task') return target.id;
+  return 'uri' in target ? target.uri : target.name;
+}
 
 function unknownTool(name: string): AppError {
   return new AppError('invalid', 'gateway.unknown_tool', `Unknown tool '${name}'`);

@@ -4,13 +4,18 @@ import type { AgentCaller } from '../../kernel/caller.ts';
 import type { RelayRequest } from '../../kernel/dispatch.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { knownRead, type Errand } from './model.ts';
-import type { OfferTarget } from './offer-listing.ts';
+import type { Offered, OfferTarget } from './offer-listing.ts';
 import { offerTarget, unknownOffer, type OfferTargetDeps } from './offer-target.ts';
 import { vendorErrand } from './vendor-errand.ts';
 
 /** Throws what `offerTarget` throws, and `gateway.unknown_method`. */
-export function errandOf(deps: OfferTargetDeps, caller: AgentCaller, request: RelayRequest): Errand {
-  const { method, target, scope, rest, args, session, client, signal } = { ...request, session: caller.session };
+export function errandOf(
+  deps: OfferTargetDeps,
+  caller: AgentCaller,
+  request: RelayRequest,
+  target: Offered | Extract<RelayRequest['target'], { kind: 'method' }>,
+): Errand {
+  const { method, scope, rest, args, session, client, signal } = { ...request, session: caller.session };
   if (target.kind === 'method') return vendorErrand(deps, caller, request);
   const { fleet } = deps;
   const found = offerTarget(deps, caller, scope, target);
@@ -32,7 +37,7 @@ export function errandOf(deps: OfferTargetDeps, caller: AgentCaller, request: Re
       fleet.relay({
         upstream,
         method,
-        params: more === undefined ? paramsOf(request, found) : { ...paramsOf(request, found), ...more },
+        params: more === undefined ? paramsOf(request, target, found) : { ...paramsOf(request, target, found), ...more },
         name: completes ? undefined : found.key,
         agent: caller.agent,
         session,
@@ -43,7 +48,7 @@ export function errandOf(deps: OfferTargetDeps, caller: AgentCaller, request: Re
   };
 }
 
-function paramsOf({ target, rest, args }: RelayRequest, { key }: OfferTarget): JsonObject {
+function paramsOf({ rest, args }: RelayRequest, target: Offered, { key }: OfferTarget): JsonObject {
   const { ref } = rest;
   if (isObject(ref)) return { ...rest, ref: target.kind === 'prompt' ? { ...ref, name: key } : { ...ref, uri: key } };
   if (target.kind !== 'prompt') return { ...rest, uri: key };

@@ -15,6 +15,9 @@ export type GatewayErrorCode =
   | 'gateway.other_secret' // a secret beside an input that is not the one under the signature
   | 'gateway.not_followable' // a resource nobody can be told about, or only by reading it
   | 'gateway.too_many_followed'
+  | 'gateway.unknown_task'
+  | 'gateway.too_many_tasks'
+  | 'gateway.task_id_taken' // two upstreams gave one agent the same id
   | 'gateway.rate_limited'
   | 'gateway.not_answered' // an upstream asked back, and did not get what it needs
   | 'gateway.not_reachable'; // an operation this kind of caller never reaches
@@ -41,6 +44,10 @@ export interface Errand {
   readonly args: JsonObject | undefined;
   /** Of MCP; absent for a tool call. */
   readonly method?: string;
+  /** It reads, whatever its subject does. */
+  readonly reads?: boolean;
+  /** What of the request goes on the record as a digest, beside the arguments. */
+  readonly sealed?: Readonly<Record<string, string>>;
   /** `more` goes beside the params: answers to what the upstream asked within its last result. */
   send(sending: Sending, more?: JsonObject): Promise<UpstreamAnswer>;
 }
@@ -58,4 +65,10 @@ export interface Admission {
   readonly byPerson: boolean;
   /** The grant or the approval the call stands on; neither where a rule alone allows what is countless. */
   readonly standsOn: { readonly grant: string } | { readonly approval: string } | Readonly<Record<string, never>>;
+}
+
+/** An errand, and why it may pass. */
+export interface Admitted {
+  readonly errand: Errand;
+  readonly admission: Admission;
 }

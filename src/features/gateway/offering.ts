@@ -2,12 +2,14 @@
 // nothing and said nothing, as if it were not there (DESIGN invariant 7). Sends nothing.
 import type { AgentCaller } from '../../kernel/caller.ts';
 import type { Offering, ToolScope } from '../../kernel/dispatch.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { OfferList } from '../fleet/model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Listing } from './listing.ts';
 import { knownRead } from './model.ts';
 import type { OfferListing } from './offer-listing.ts';
+import { extensionTasks, sessionTasks } from './task-words.ts';
 
 export interface Offerings {
   of(caller: AgentCaller, scope: ToolScope): Offering;
@@ -55,6 +57,19 @@ export function createOfferings({ fleet, policy, listing, offers }: OfferingDeps
     };
   }
 
+  /** What one can of them all can: which of them a task is with is found out by its id. */
+  function tasksOf(agent: string, upstreams: readonly string[]): Pick<Offering, 'sessionTasks' | 'extensionTasks'> {
+    const said = upstreams.filter((upstream) => reaches(agent, upstream)).map((upstream) => fleet.said(upstream));
+    const sessions = said.map((one) => sessionTasks(one)).filter((one) => one !== undefined);
+    const extensions = said.map((one) => extensionTasks(one)).filter((one) => one !== undefined);
+    const all = (settings: readonly JsonObject[]): JsonObject =>
+      settings.reduce<JsonObject>((one, other) => ({ ...one, ...other }), {});
+    return {
+      ...(sessions.length === 0 ? {} : { sessionTasks: all(sessions) }),
+      ...(extensions.length === 0 ? {} : { extensionTasks: all(extensions) }),
+    };
+  }
+
   return {
     reaches,
     of({ agent }, scope) {
@@ -69,6 +84,7 @@ export function createOfferings({ fleet, policy, listing, offers }: OfferingDeps
         completions: some('completions'),
         logging: some('logging'),
         subscriptions: some('subscriptions'),
+        ...tasksOf(agent, upstreams),
         ...(said === undefined ? {} : { upstream: said }),
       };
     },
