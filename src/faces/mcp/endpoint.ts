@@ -119,7 +119,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   }
 
   function anybodyThere(): boolean {
-    return sessions.size() > 0 || stateless.subscriptions() > 0;
+    return sessions.size() > 0 || stateless.streaming();
   }
 
   function startTicking(): void {

@@ -51,6 +51,8 @@ export interface StatelessServer {
   endAll(message: string): void;
   /** Open subscriptions. */
   subscriptions(): number;
+  /** Whether anybody may have a stream that has to be kept alive. */
+  streaming(): boolean;
   /** Calls that wait for their client to come back. */
   parked(): number;
 }
@@ -115,6 +117,7 @@ export function createStateless(deps: StatelessDeps): StatelessServer {
     }
     // An agent may make up endpoints without end; what is not remembered here goes when upstreams find it idle.
     if (own.sessions.size < maxSessionsKept) own.sessions.add(caller.session);
+    if (asked.progressToken !== undefined || client.logLevel !== undefined) awake();
     const home = { era, calls: own.calls, caller, scope };
     if (!canHear(client)) calls.start(home, slot, id, asked, slot);
     else {
@@ -173,7 +176,10 @@ export function createStateless(deps: StatelessDeps): StatelessServer {
     },
     unlisten: (agent, stream) => subscriptions.close(agent, stream),
     listChanged: (list) => subscriptions.listChanged(list),
-    keepAlive: () => subscriptions.keepAlive(),
+    keepAlive() {
+      subscriptions.keepAlive();
+      for (const own of agents.values()) for (const { slot } of own.calls.values()) slot.keepAlive();
+    },
     endAgent,
     stop(message) {
       stopped = message;
@@ -185,6 +191,11 @@ export function createStateless(deps: StatelessDeps): StatelessServer {
       for (const agent of agents.keys()) endAgent(agent, message);
     },
     subscriptions: () => subscriptions.count(),
+    streaming() {
+      if (subscriptions.count() > 0) return true;
+      for (const own of agents.values()) if (own.calls.size > 0) return true;
+      return false;
+    },
     parked() {
       let waiting = 0;
       for (const { parked } of agents.values()) waiting += parked?.size() ?? 0;
