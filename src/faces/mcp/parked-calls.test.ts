@@ -1,5 +1,6 @@
 // Calls of 2026-07-28 whose upstream asks back, over real sockets: what the client is shown, how it goes on, and who may go on with what. The
 // attacker is another client of the same agent, or another agent.
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   able,
@@ -240,4 +241,29 @@ describe('who may go on', () => {
     expect((await up.again(state)).reply.result).toMatchObject({ 'x-heard': accept });
     expect(up.runs).toBe(1);
   });
+});
+
+test('[PARK-2] [PARK-3] [ERA-10] whatever comes with a state, the call runs once, every answer is one the schema knows, and the right one still counts', async () => {
+  const state = stateOf(await up.call());
+  const spoiled = fc.record({
+    requestState: fc.oneof(
+      fc.constant(state),
+      fc.string().map((text) => `sallyport:${text}`),
+      fc.constant(`${state} `),
+    ),
+    inputResponses: fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.dictionary(fc.constantFrom('ask-1', 'ask-2', '__proto__'), fc.jsonValue({ maxDepth: 2 })),
+    ),
+    arguments: fc.constantFrom<Params>({ n: 1 }, { n: 2 }, {}),
+  });
+  await fc.assert(
+    fc.asyncProperty(spoiled, async (params) => {
+      const { status, reply } = await up.call(JSON.parse(JSON.stringify(params)) as Params);
+      expect([status, reply.error?.code]).toEqual([200, -32602]);
+    }),
+    { numRuns: 150 },
+  );
+  expect((await up.again(state)).reply.result).toMatchObject({ 'x-heard': accept });
+  expect(up.runs).toBe(1);
 });
