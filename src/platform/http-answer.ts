@@ -3,7 +3,7 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { createEventReader, type EventReader } from '../wire/sse.ts';
 import type { AppError } from '../kernel/errors.ts';
-import type { HttpHead, HttpReader } from './http-client.ts';
+import type { HttpHead, HttpReader } from './http-exchange.ts';
 import { broken, type HttpRefusal } from './http-faults.ts';
 
 export interface AnswerReader {

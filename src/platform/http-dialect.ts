@@ -1,7 +1,7 @@
 // What every dialect of MCP over HTTP is given to open a session with an upstream.
 import type { ClientHost } from '../kernel/client-host.ts';
 import type { Clock } from '../kernel/ports.ts';
-import type { HttpClient, Route } from './http-client.ts';
+import type { HttpClient, Route } from './http-exchange.ts';
 
 export interface HttpDeps {
   readonly client: HttpClient;

@@ -6,7 +6,7 @@ import type { UpstreamConnection, UpstreamEnd } from '../kernel/ports.ts';
 import { createPeer } from '../wire/peer.ts';
 import { initialize } from '../wire/upstream-2025.ts';
 import { readAnswer } from './http-answer.ts';
-import { routeOf, type Route } from './http-client.ts';
+import { routeOf, type Route } from './http-exchange.ts';
 import { broken, cutOff, refused, sessionLost, stopped } from './http-faults.ts';
 import { createPosts } from './http-posts.ts';
 import { handshakeMs, type HttpDeps, type HttpOpening } from './http-dialect.ts';

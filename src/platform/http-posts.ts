@@ -3,7 +3,7 @@
 import type { AppError } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/ports.ts';
 import { readAnswer } from './http-answer.ts';
-import type { HttpClient, HttpExchange, HttpHead, Route } from './http-client.ts';
+import type { HttpClient, HttpExchange, HttpHead, Route } from './http-exchange.ts';
 import type { HttpRefusal } from './http-faults.ts';
 
 export interface PostsDeps {

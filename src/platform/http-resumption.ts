@@ -2,7 +2,7 @@
 // Redelivery"). Asks for what was missed and never sends the request again.
 import type { Clock } from '../kernel/ports.ts';
 import { readAnswer } from './http-answer.ts';
-import type { HttpClient, HttpExchange, HttpRequest } from './http-client.ts';
+import type { HttpClient, HttpExchange, HttpRequest } from './http-exchange.ts';
 
 export interface ResumptionDeps {
   readonly client: HttpClient;

@@ -2,8 +2,9 @@
 // policy, no pins and no retry.
 import { AppError, asAppError } from '../kernel/errors.ts';
 import type { Clock, HttpConnector, UpstreamConnection } from '../kernel/ports.ts';
-import { createHttpClient, routeOf } from './http-client.ts';
+import { createHttpClient } from './http-client.ts';
 import type { HttpDeps, HttpOpening } from './http-dialect.ts';
+import { routeOf } from './http-exchange.ts';
 import { openHttpLegacy } from './http-legacy.ts';
 import { openHttpSession } from './http-session.ts';
 import { openHttpStateless } from './http-stateless.ts';
