@@ -1,5 +1,6 @@
 // The connector the daemon opens HTTP upstreams with, asked for what a scenario of the suite wants to see. Plays the agent behind the
 // gateway where a scenario needs one, and nothing of the gateway itself.
+import type { ClientHost } from '../../src/kernel/client-host.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { UpstreamClient, UpstreamConnection, UpstreamReply } from '../../src/kernel/ports.ts';
 import { readDefinition } from '../../src/features/fleet/definition.ts';
@@ -16,6 +17,23 @@ const agent: UpstreamClient | undefined =
     ? { capabilities: { elicitation: {} }, info: { name: 'conformance-agent', version: '1.0.0' } }
     : undefined;
 
+/** The same agent asked in the middle of a call, as one of 2025 can be: it accepts every form as it was filled in beforehand. */
+const host: ClientHost | undefined =
+  agent === undefined
+    ? {
+        capabilities: { elicitation: { form: {} } },
+        info: { name: 'conformance-agent', version: '1.0.0' },
+        async ask({ params = '{}' }) {
+          const { requestedSchema } = JSON.parse(params) as { requestedSchema?: { properties?: Record<string, JsonObject> } };
+          const filled = Object.entries(requestedSchema?.properties ?? {}).filter(([, field]) => field['default'] !== undefined);
+          const content = Object.fromEntries(filled.map(([name, field]) => [name, field['default'] ?? null]));
+          const value = { action: 'accept', content };
+          return { kind: 'result', value, json: JSON.stringify(value) };
+        },
+        notify: () => undefined,
+      }
+    : undefined;
+
 interface Offered {
   readonly name: string;
   readonly definition: string;
@@ -27,7 +45,8 @@ function resultOf(reply: UpstreamReply): JsonObject {
 }
 
 async function ask(to: UpstreamConnection, method: string, params?: JsonObject, subject?: Offered, args?: JsonObject) {
-  const options = { signal, timeoutMs, ...(agent && { client: agent }), ...(subject && { subject: { ...subject, args } }) };
+  const behind = { ...(agent && { client: agent }), ...(host && { host }) };
+  const options = { signal, timeoutMs, ...behind, ...(subject && { subject: { ...subject, args } }) };
   return resultOf(await to.request(method, params === undefined ? undefined : JSON.stringify(params), options));
 }
 
@@ -116,7 +135,7 @@ export async function play(scenario: string, url: string): Promise<void> {
   const connector = createHttpConnector({ clock: createClock(), client: { name: 'sallyport', version: '0.0.0' } });
   try {
     const target = { url, headers: {}, key: url };
-    const connection = await connector.open(target, { startTimeoutMs: timeoutMs, signal, listens: true });
+    const connection = await connector.open(target, { startTimeoutMs: timeoutMs, signal, listens: true, ...(host && { host }) });
     await (scenarios[scenario] ?? tools)(connection);
     await connection.close(1_000);
   } finally {
