@@ -6,13 +6,18 @@ import type { Command } from '../faces/cli/command.ts';
 import type { Cli } from '../faces/cli/ports.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { createDaemonClient } from '../platform/daemon-client.ts';
-import { openTerminal } from '../platform/terminal.ts';
+import { readPassphraseFile } from '../platform/passphrase-file.ts';
+import { readStandardInput } from '../platform/standard-input.ts';
+import { openControllingTerminal, openTerminal } from '../platform/terminal.ts';
 import { verifyingOffline } from './commands/audit-verify.ts';
 import { downCommand } from './commands/down.ts';
 import { mcpCommand } from './commands/mcp.ts';
 import { operatorInitCommand } from './commands/operator-init.ts';
 import { statusCommand } from './commands/status.ts';
 import { upCommand, type StartDaemon } from './commands/up.ts';
+import type { VaultCommandDeps } from './commands/vault-parts.ts';
+import { unlockFromFile } from './commands/vault-unlock.ts';
+import { vaultCommands } from './commands/vault.ts';
 import { versionCommand } from './commands/version.ts';
 import { homeOf, socketOf } from './config.ts';
 import { operatorKeyringOf } from './operator-keyring.ts';
@@ -59,15 +64,30 @@ export function programCommands(program: Omit<Program, 'argv'>, home: string): C
   const { environment, startDaemon } = program;
   const keyring = operatorKeyringOf(home, environment);
   const derived = verifyingOffline(commandsOf(program.operations), program.operations, home);
+  const vault: VaultCommandDeps = {
+    operations: program.operations,
+    readInput: (maxBytes) => readStandardInput(maxBytes),
+    passphraseFromFile: () => vaultPassphraseFile(environment),
+    personBesidePipe: () => openControllingTerminal(),
+  };
+  const ofVault = vaultCommands(vault);
+  const openVault = ofVault.length === 0 ? {} : { openVault: (daemon: Cli['daemon']) => unlockFromFile(vault, daemon) };
   return [
-    upCommand({ environment, keyring, startDaemon, commands: () => derived }),
+    upCommand({ environment, keyring, startDaemon, commands: () => derived, ...openVault }),
     downCommand(home),
     statusCommand(home),
     mcpCommand(environment),
     versionCommand(),
     operatorInitCommand(keyring),
     ...derived,
+    ...ofVault,
   ];
+}
+
+/** A file for the vault alone, else the operator's: what is derived from it for the vault is of no use for the operator's key. */
+async function vaultPassphraseFile(environment: Program['environment']): Promise<string | undefined> {
+  const path = environment['SALLYPORT_VAULT_PASSPHRASE_FILE'] || environment['SALLYPORT_OPERATOR_PASSPHRASE_FILE'];
+  return path === undefined || path === '' ? undefined : readPassphraseFile(path);
 }
 
 /** bin/sallyport.js on an older Node holds a channel to us: when it dies in any way, nobody waits for this command any more. */

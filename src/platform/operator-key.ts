@@ -26,7 +26,7 @@ export interface UnlockedOperatorKey {
  * `operator.weak_passphrase` (kind invalid) below 12 characters.
  */
 export async function createOperatorKeyFile(path: string, passphrase: string): Promise<UnlockedOperatorKey> {
-  assertStrong(passphrase);
+  assertStrongPassphrase(passphrase);
   const seed = randomBytes(32);
   const publicKey = signerFromSeed(seed).publicKey;
   const kdf: Kdf = { name: 'argon2id', memoryKiB: 65_536, passes: 3, parallelism: 1, salt: randomBytes(16).toString('base64url') };
@@ -135,7 +135,8 @@ async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-function assertStrong(passphrase: string): void {
+/** Throws `operator.weak_passphrase` (kind invalid) below 12 characters, or where the same few repeat. */
+export function assertStrongPassphrase(passphrase: string): void {
   const weak = (why: string): AppError =>
     new AppError('invalid', 'operator.weak_passphrase', `The passphrase ${why}.`, {
       hint: 'Four or more random words are easy to remember and hard to guess.',

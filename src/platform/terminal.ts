@@ -1,5 +1,7 @@
 // A person at a terminal: prompts on standard error, answers from standard input, passphrases without echo. Standard output stays
 // free for output.
+import { openSync } from 'node:fs';
+import { ReadStream } from 'node:tty';
 import { AppError } from '../kernel/errors.ts';
 
 export interface Terminal {
@@ -123,4 +125,17 @@ export function openTerminal(input: NodeJS.ReadStream = process.stdin, output: O
   }
 
   return { ask: (prompt) => put(prompt, true), askHidden: (prompt) => put(prompt, false), release };
+}
+
+/**
+ * The person of this session where standard input is a pipe, as in `sallyport secret add REF < FILE`; `undefined` where the program has
+ * no controlling terminal, or nobody would see its prompts.
+ */
+export function openControllingTerminal(output: Output = process.stderr): Terminal | undefined {
+  if (output.isTTY !== true) return undefined;
+  try {
+    return openTerminal(new ReadStream(openSync('/dev/tty', 'r')), output);
+  } catch {
+    return undefined;
+  }
 }

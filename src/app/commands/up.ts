@@ -3,7 +3,7 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Command, Invocation } from '../../faces/cli/command.ts';
 import type { Cli } from '../../faces/cli/ports.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { AppError, asAppError } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/ports.ts';
 import { createLog } from '../../platform/log.ts';
 import { clientConfig, launchOf } from '../client-config.ts';
@@ -34,6 +34,8 @@ interface UpDeps {
   readonly startDaemon: StartDaemon;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly keyring: OperatorKeyFileAt;
+  /** Opens a vault that waits for a passphrase with the file that has it; true when it did. */
+  readonly openVault?: (daemon: Cli['daemon']) => Promise<boolean>;
   /** The commands of the catalog, for the guided first run. */
   readonly commands: () => readonly Command[];
 }
@@ -73,6 +75,7 @@ async function up(deps: UpDeps, { given, json }: Invocation, cli: Cli): Promise<
     const launch = launchOf(deps.environment['PATH']);
     const person = json ? undefined : cli.person;
     const firstRun = await unlessStopped(stop, seat(deps, { ...cli, person }, log));
+    await unlessStopped(stop, unlockVault(deps, cli, log));
     if (!stop.isAsked()) cli.out(json ? JSON.stringify(running) : welcome(settings, daemon));
     if (firstRun === true && person !== undefined) {
       await unlessStopped(stop, guideFirstRun({ ...cli, person }, deps.commands(), daemon.agentUrl, launch));
@@ -101,6 +104,16 @@ async function seat({ keyring }: UpDeps, cli: Cli, log: Log): Promise<boolean> {
   key.wipe();
   log.info('the operator is created', { key: key.keyId });
   return true;
+}
+
+/** A vault that waits for a passphrase stays locked where no file has it, and everything else works. */
+async function unlockVault({ openVault }: UpDeps, { daemon }: Cli, log: Log): Promise<void> {
+  try {
+    if ((await openVault?.(daemon)) === true) log.info('the vault is open');
+  } catch (thrown) {
+    const { message } = asAppError(thrown);
+    log.warn('the vault stays locked; open it with: sallyport vault unlock', { cause: message });
+  }
 }
 
 async function assertAlone(home: string): Promise<void> {

@@ -19,7 +19,7 @@ export function locked(): AppError {
     'unavailable',
     'vault.locked',
     'The vault is locked, so no secret can be used.',
-    'Ask the human to run: sallyport vault unlock',
+    'A person opens it with: sallyport vault unlock',
   );
 }
 
@@ -37,7 +37,7 @@ export function busy(): AppError {
     'limited',
     'vault.busy',
     'The vault is locked and many calls wait for it already.',
-    'Ask the human to run: sallyport vault unlock',
+    'A person opens it with: sallyport vault unlock',
     {
       retryAfterMs: 10_000,
     },
@@ -50,7 +50,7 @@ export function wrongKey(kind: SlotKind): AppError {
 }
 
 export function unknownRef(ref: string): AppError {
-  const hint = `Ask the human to run: sallyport secret add ${ref}`;
+  const hint = `A person adds it with: sallyport secret add ${ref}`;
   return refusal('not_found', 'vault.unknown_ref', `There is no secret '${ref}' in the vault.`, hint);
 }
 

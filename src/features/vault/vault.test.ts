@@ -263,7 +263,7 @@ describe('waiting for a locked vault', () => {
       await Promise.resolve();
       expect(settled).toBe(false);
       clock.advance(1);
-      await expect(first).rejects.toMatchObject({ code: 'vault.locked', hint: 'Ask the human to run: sallyport vault unlock' });
+      await expect(first).rejects.toMatchObject({ code: 'vault.locked', hint: 'A person opens it with: sallyport vault unlock' });
       expect(clock.pending()).toBe(0);
     });
 
