@@ -35,7 +35,7 @@ export interface OwnSessionsDeps {
 export interface OwnSessions extends Pick<AgentSessions, 'live' | 'count' | 'close'> {
   /** Where requests for this key go. */
   desk(key: string): Desk;
-  /** Why one did not start or went by itself, the last time that happened. */
+  /** Why one that somebody wants is not there. */
   lastFailure(): string | undefined;
   end(key: string): void;
   forgive(): void;
@@ -48,7 +48,8 @@ const remembered = 4_096;
 export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
   const { name, audit, clock, entropy, log, ending } = deps;
   const members = new Map<string, Member>();
-  let failure: string | undefined;
+  /** Of those that failed and are not back. */
+  const failures = new Map<string, string>();
   const sessions = createAgentSessions({
     upstream: name,
     clock,
@@ -68,11 +69,16 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
     // The longest unchanged one goes first.
     members.delete(key);
     const oldest = members.size >= remembered ? members.keys().next().value : undefined;
-    if (oldest !== undefined) members.delete(oldest);
+    if (oldest !== undefined) forget(oldest);
     members.set(key, member);
     const { state, failures } = circuitOf(member, clock.monotonic());
     if (state === before || state === 'half_open') return;
     audit.appendQuietly({ event: 'upstream.circuit', actor: 'daemon', facts: { upstream: name, for: key, state, failures } });
+  }
+
+  function forget(key: string): void {
+    members.delete(key);
+    failures.delete(key);
   }
 
   async function begin(key: string, host: UpstreamOpening['host']): Promise<UpstreamConnection> {
@@ -85,6 +91,7 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
       const opening = { startTimeoutMs: deps.startTimeoutMs, signal: ending, listens: true };
       const connection = await deps.open(key, host === undefined ? opening : { ...opening, host });
       apply(key, { kind: 'start_succeeded', at: clock.monotonic() });
+      failures.delete(key);
       await deps.joined(key, connection);
       return connection;
     } catch (thrown) {
@@ -93,7 +100,7 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
       if (ours) apply(key, { kind: 'start_abandoned' });
       else {
         apply(key, { kind: 'start_failed', at: clock.monotonic(), jitter: jitter() });
-        failure = error.message;
+        failures.set(key, error.message);
         log.warn('an upstream did not start for an agent', { upstream: name, for: key, reason: error.message });
       }
       throw error;
@@ -101,7 +108,8 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
   }
 
   function exited(key: string, { code, signal, stderrTail }: UpstreamEnd): void {
-    failure = `A process of upstream '${name}' for ${key} ${signal === null ? `exited with code ${code}` : `was ended by ${signal}`}.`;
+    const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+    failures.set(key, `The process of upstream '${name}' for ${key} ${how}.`);
     apply(key, { kind: 'exited', at: clock.monotonic(), jitter: jitter() });
     audit.appendQuietly({ event: 'upstream.exited', actor: 'daemon', facts: { upstream: name, for: key, code, signal } });
     log.warn('an upstream exited by itself', { upstream: name, for: key, code, signal, stderr: deps.mask(stderrTail) });
@@ -111,7 +119,7 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
   /** Ended, so that the next call meets a fresh one. */
   function recycle(key: string, connection: UpstreamConnection, why: string): void {
     if (sessions.live(key) !== connection) return;
-    failure = why;
+    failures.set(key, why);
     apply(key, { kind: 'recycled', at: clock.monotonic(), jitter: jitter() });
     log.warn('an upstream is stopped to be started anew', { upstream: name, for: key, reason: why });
     const facts = { upstream: name, for: key, code: null, signal: null, recycled: true };
@@ -143,21 +151,21 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
     live: (key) => sessions.live(key),
     count: () => sessions.count(),
     close: () => sessions.close(),
-    lastFailure: () => failure,
+    lastFailure: () => [...failures.values()].at(-1),
     forgive() {
       members.clear();
-      failure = undefined;
+      failures.clear();
     },
     end(key) {
       sessions.end(key);
-      members.delete(key);
+      forget(key);
     },
     desk: (key) => ({
       upstream: name,
       clock,
       member: () => memberOf(key),
       apply: (event) => apply(key, event),
-      lastFailure: () => failure,
+      lastFailure: () => failures.get(key),
       ended: () => ending.aborted,
       send: (call, deadline) => sessions.use(key, call.host, (own) => deps.send(own, call, deadline)),
       failed: (error, probe) => failed(key, error, probe),
