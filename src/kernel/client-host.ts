@@ -1,7 +1,7 @@
 // The client behind a call or a session, as what works for it may ask it back (server-to-client requests of MCP: sampling, elicitation,
 // roots) and tell it things (log messages, notices). Types only; says nothing of who may.
 import type { JsonObject } from './json.ts';
-import type { UpstreamReply } from './ports.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
 
 /** A request to the client. */
 export interface HostRequest {

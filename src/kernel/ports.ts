@@ -1,6 +1,9 @@
 // The outside world as the features see it. Implementations live in platform/, one file per port; fakes in test/support/.
 import type { ClientHost } from './client-host.ts';
 import type { JsonObject } from './json.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
+
+export type { UpstreamReply };
 
 export type Unsubscribe = () => void;
 
@@ -127,11 +130,6 @@ export interface Spawner {
   /** Rejects with `process.spawn_failed` (kind unavailable) when the program cannot be started. */
   spawn(spec: ChildSpec): Promise<Child>;
 }
-
-/** What an upstream answered, as one validated slice of its bytes and the same parsed. */
-export type UpstreamReply =
-  | { readonly kind: 'result'; readonly json: string; readonly value: JsonObject }
-  | { readonly kind: 'error'; readonly json: string; readonly code: number };
 
 /** What the caller of a request said of itself; shown to upstreams that are told so with every request (2026-07-28). */
 export interface UpstreamClient {

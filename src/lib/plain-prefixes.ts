@@ -10,7 +10,7 @@ export function plainPrefixes(uri: string): readonly string[] {
     if (character === '/' || character === '?' || character === '#') prefixes.push(uri.slice(0, at));
     if (prefixes.length > mostPrefixes) break;
   }
-  return prefixes;
+  return [...new Set(prefixes)];
 }
 
 /** An upstream may write URIs without end. */
