@@ -1,9 +1,13 @@
 // Every arm, through the load client of a run: one correct call at a tiny size on each route it takes. Peers that are not installed are
 // skipped, and say so; `npm run bench` installs them.
-import { afterAll, expect, test } from 'vitest';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test, vi } from 'vitest';
 import { assertAnswered } from '../../bench/client.ts';
 import { stopAll } from '../../bench/children.ts';
-import { closeRunner, measure, openRunner } from '../../bench/lap.ts';
+import { closeRunner, measure, openRunner, type Runner } from '../../bench/lap.ts';
+import { descendantsOf } from '../../bench/machine.ts';
 import { missingPeers, pinnedPeers } from '../../bench/peers.ts';
 import { everyArm } from '../../bench/roster.ts';
 
@@ -14,15 +18,38 @@ const missing = missingPeers();
 if (missing.length > 0)
   console.warn(`PEERS NOT TESTED, not installed: ${missing.join(', ')}; npm ci --prefix bench/peers --ignore-scripts`);
 
-afterAll(stopAll);
+/** Every home is made below here, so that what is left of one shows. */
+const place = mkdtempSync(join(tmpdir(), 'b-'));
+vi.stubEnv('TMPDIR', place);
+
+afterAll(async () => {
+  await stopAll();
+  vi.unstubAllEnvs();
+  rmSync(place, { recursive: true });
+});
+
+/** All processes behind a runner: the load client's, the arm's and what they started. */
+function familyOf({ running, client }: Runner): number[] {
+  const roots = [running.pid, client.pid].filter((pid) => pid !== undefined);
+  return roots.flatMap((pid) => [pid, ...descendantsOf(pid).keys()]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 for (const arm of everyArm) {
   const able = routes.filter((route) => arm.cannot?.[route] === undefined);
   test.skipIf(arm.peer === true && missing.includes(arm.name))(
-    `${arm.name} answers calls of every tool and size on ${able.join(', ')}`,
+    `${arm.name} answers calls of every tool and size on ${able.join(', ')}, and leaves nothing behind`,
     async () => {
       for (const route of able) {
         const runner = await openRunner(arm, route);
+        let family: number[] = [];
         try {
           for (const tool of arm.tools) {
             for (const each of [cell, large]) {
@@ -31,9 +58,13 @@ for (const arm of everyArm) {
               expect(disturbance).toBeGreaterThanOrEqual(0);
             }
           }
+          family = familyOf(runner);
         } finally {
           await closeRunner(runner);
         }
+        expect(family.length).toBeGreaterThan(0);
+        await vi.waitFor(() => expect(family.filter(isAlive)).toEqual([]), { timeout: 5000, interval: 50 });
+        expect(readdirSync(place)).toEqual([]);
       }
     },
     60_000,
