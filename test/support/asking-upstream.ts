@@ -24,6 +24,8 @@ export interface AskingUpstream {
   readonly calls: JsonObject[];
   /** Runs when a call has come, before it is dealt with. */
   onCall: () => void;
+  /** Params of the next question as this text, whatever the call says. */
+  raw: string | undefined;
   /** `stateless` only: the result of a call by its params; each is given `resultType` where it has none. */
   answers: (params: JsonObject) => JsonObject;
 }
@@ -50,6 +52,7 @@ export async function askingUpstream(era: 'session' | 'stateless' = 'session'): 
     heard: [],
     calls: [],
     onCall: () => undefined,
+    raw: undefined,
     answers: () => text('done'),
   };
 
@@ -91,7 +94,8 @@ export async function askingUpstream(era: 'session' | 'stateless' = 'session'): 
     else {
       const id = `q${(asked += 1)}`;
       const answer = new Promise<Message>((resolve) => waiting.set(id, resolve));
-      send({ id, method: inner, params: innerParams });
+      const asking = `{"jsonrpc":"2.0","id":"${id}","method":${JSON.stringify(inner)},"params":${upstream.raw ?? JSON.stringify(innerParams)}}`;
+      response.write(`data: ${asking}\n\n`);
       const { result, error: refused } = await answer;
       send({ id: message.id, result: text(JSON.stringify(result ?? { error: refused })) });
       response.end();

@@ -24,6 +24,7 @@ import type { Results } from '../results/results.ts';
 import { admit, assertStillAdmitted, refusedByPolicy, type AdmissionDeps } from './admission.ts';
 import { errandOf } from './errands.ts';
 import { createExchange, type Exchanged } from './exchange.ts';
+import { needsInput } from './fulfil.ts';
 import { createGovernedHosts } from './governed-hosts.ts';
 import { createFollowing } from './following.ts';
 import { createListing } from './listing.ts';
@@ -142,13 +143,16 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     const mask = (json: string, value?: JsonObject): string => results.redact(json, admission.redact, value).json;
     const sending: Sending = {
       onProgress: masked(call.onProgress, admission, mask),
+      host,
       beforeSend() {
         agents.assertActive(caller.agent);
         assertStillAdmitted(policy, caller.agent, errand.subject, errand.args, admission);
       },
     };
     try {
-      const answer = await exchange.send(caller, errand, sending, call, host, intent.id);
+      let answer = await errand.send(sending, exchange.answersOf(errand, call));
+      if (host !== undefined && needsInput(answer))
+        answer = await exchange.goOn(answer, { caller, errand, sending, call, host, intent: intent.id });
       const json = answer.kind === 'result' ? mask(answer.json, answer.value) : mask(answer.json);
       intent.close(outcomeOf(answer), { chars: json.length, ms: Math.round(clock.monotonic() - startedAt) }, { answer: json });
       if (answer.kind === 'error') return { kind: 'upstream_error', error: json };

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { UpstreamAnswer } from '../fleet/fleet.ts';
-import { fulfil, needsInput, notAnswered } from './fulfil.ts';
+import { fulfil, notAnswered } from './fulfil.ts';
 import type { GovernedHost, GovernedHosts } from './governed-hosts.ts';
 import { handOn, limitAnswers } from './handed-questions.ts';
 import type { Errand, Sending } from './model.ts';
@@ -24,14 +24,22 @@ export type Exchanged = Pick<ToolCall, 'host' | 'client' | 'rest' | 'signal'>;
 export interface Exchange {
   /** The caller's client as this errand's upstream may see it; nothing where there is nobody to ask. */
   hostOf(caller: AgentCaller, errand: Errand, call: Exchanged): GovernedHost | undefined;
-  /** Throws what sending throws, and `gateway.not_answered`. `intent` is that of the call. */
-  send(
-    caller: AgentCaller,
-    errand: Errand,
-    sending: Sending,
-    call: Exchanged,
-    host: GovernedHost | undefined,
-    intent: string,
+  /** Answers the caller gives of its own accord, as they go upstream beside the rest; nothing where it gives none. */
+  answersOf(errand: Errand, call: Exchanged): JsonObject | undefined;
+  /**
+   * From an answer that needs input to one that does not, or to the caller. Throws what sending throws, and `gateway.not_answered`.
+   * `intent` is that of the call.
+   */
+  goOn(
+    answer: UpstreamAnswer,
+    way: {
+      readonly caller: AgentCaller;
+      readonly errand: Errand;
+      readonly sending: Sending;
+      readonly call: Exchanged;
+      readonly host: GovernedHost;
+      readonly intent: string;
+    },
   ): Promise<UpstreamAnswer>;
 }
 
@@ -42,14 +50,13 @@ export function createExchange({ audit, clock, hosts, rootsOf }: ExchangeDeps): 
   return {
     hostOf: (caller, { subject }, { host }) => (host === undefined ? undefined : hosts.of(host, upstreamOf(subject), caller)),
 
-    async send(caller, errand, sending, { client, rest, signal }, host, intent) {
-      const { subject, method = 'tools/call' } = errand;
-      const handed = rest['inputResponses'] === undefined ? undefined : limitAnswers(rest, rootsOf(upstreamOf(subject)));
-      if (host === undefined) return errand.send(sending, handed);
-      const answer = await errand.send({ ...sending, host }, handed);
-      if (!needsInput(answer)) return answer;
-      const upstream = upstreamOf(subject);
-      if (client !== undefined) {
+    answersOf: ({ subject }, { rest }) =>
+      rest['inputResponses'] === undefined ? undefined : limitAnswers(rest, rootsOf(upstreamOf(subject))),
+
+    async goOn(answer, { caller, errand, sending, call, host, intent }) {
+      const { method = 'tools/call' } = errand;
+      const upstream = upstreamOf(errand.subject);
+      if (call.client !== undefined) {
         handOn(audit, caller, upstream, answer, host, intent);
         return answer;
       }
@@ -58,9 +65,9 @@ export function createExchange({ audit, clock, hosts, rootsOf }: ExchangeDeps): 
       return fulfil(clock, answer, {
         upstream,
         host,
-        signal,
-        send: (more) => errand.send({ ...sending, host }, more),
-        record(round: number, more: JsonObject) {
+        signal: call.signal,
+        send: (more) => errand.send(sending, more),
+        record(round, more) {
           const facts = { upstream, intent, round };
           audit.append({ event: 'call.resumed', actor: actorOf(caller), facts, sealed: { more: JSON.stringify(more) } });
         },

@@ -158,6 +158,58 @@ describe('what may be asked', () => {
   });
 });
 
+describe('a question that', () => {
+  test('[HOST-2] reads differently to different readers is not put', async () => {
+    const { name, upstream } = await upstreamOf();
+    const host = fakeHost();
+    upstream.raw = '{"mode":"form","mode":"url","url":"https://evil.example","message":"a","requestedSchema":{"type":"object"}}';
+    expect(await asks(await house.agent(), name, 'elicitation/create', {}, host)).toMatchObject({ error: { code: -32602 } });
+    expect(host.asked).toEqual([]);
+  });
+
+  test('[HOST-2] is denied while a person thinks about it gets no answer', async () => {
+    const { name } = await upstreamOf('later');
+    const kimi = await house.agent();
+    const host = fakeHost(everything, () => undefined);
+    const { promise: answered, resolve: answer } = Promise.withResolvers<JsonObject>();
+    host.ask = async ({ method, signal }) => {
+      host.asked.push({ method, params: {}, signal });
+      const value = await answered;
+      return { kind: 'result', value, json: JSON.stringify(value) };
+    };
+    const call = asks(kimi, name, 'elicitation/create', form, host);
+    await expect.poll(() => host.asked.length).toBe(1);
+    await house.adopt(policies(`${denying}\n      - { match: '${name}:method:elicitation/create', effect: deny }`));
+    answer({ action: 'accept', content: { who: 'me' } });
+    expect(await call).toMatchObject({ error: { code: -32601 } });
+    await house.adopt(policies(denying));
+  });
+
+  test('[HOST-9] is one of too many at once is refused', async () => {
+    const { name } = await upstreamOf();
+    const kimi = await house.agent();
+    const abort = new AbortController();
+    const host = fakeHost(everything, () => undefined);
+    const call = () => kimi.call(`${name}__ask`, { method: 'elicitation/create', params: form }, { host, signal: abort.signal });
+    const calls = Promise.allSettled(Array.from({ length: 32 }, call));
+    await expect.poll(() => host.asked.length).toBe(32);
+    expect(await asks(kimi, name, 'elicitation/create', form, host)).toMatchObject({ error: { code: -32603 } });
+    abort.abort();
+    await calls;
+    host.answers = () => ({ action: 'decline' });
+    expect(await asks(kimi, name, 'elicitation/create', form, host)).toEqual({ action: 'decline' });
+  });
+
+  test('[HOST-1] comes when its client is gone is told so', async () => {
+    const { name } = await upstreamOf();
+    const host = fakeHost();
+    host.gone = true;
+    expect(await asks(await house.agent(), name, 'elicitation/create', form, host)).toEqual({
+      error: { code: -32603, message: 'The client is gone.' },
+    });
+  });
+});
+
 describe('an agent that was suspended', () => {
   test('[HOST-5] is asked nothing more, and what it answers meanwhile goes nowhere', async () => {
     const { name } = await upstreamOf();

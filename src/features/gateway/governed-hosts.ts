@@ -5,6 +5,7 @@ import type { ClientHost, HostRequest } from '../../kernel/client-host.ts';
 import { asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { UpstreamReply } from '../../kernel/ports.ts';
+import { hasDuplicateKeys } from '../../lib/json-text.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Results } from '../results/results.ts';
@@ -40,6 +41,9 @@ const ofTheSession =
   /^notifications\/(?:cancelled|progress|initialized|(?:tools|prompts|resources|roots)\/list_changed|resources\/updated)$/;
 
 const unavailable = -32603;
+const invalidParams = -32602;
+/** Of one upstream, at one client. */
+const mostOpen = 32;
 
 export function createGovernedHosts(deps: GovernedHostDeps): GovernedHosts {
   const known = new WeakMap<ClientHost, Map<string, GovernedHost>>();
@@ -60,6 +64,7 @@ function govern(deps: GovernedHostDeps, host: ClientHost, upstream: string, call
   const actor = actorOf(caller);
   let shown: JsonObject | undefined;
   let shownUnder = '';
+  let open = 0;
 
   function capabilities(): JsonObject {
     const allowed = rootsOf(upstream).length > 0;
@@ -104,8 +109,20 @@ function govern(deps: GovernedHostDeps, host: ClientHost, upstream: string, call
   }
 
   async function ask(request: HostRequest): Promise<UpstreamReply> {
+    if (open >= mostOpen) return refuse(request.method, unavailable, `${mostOpen} questions to this client are open already.`);
+    open += 1;
+    try {
+      return await put(request);
+    } finally {
+      open -= 1;
+    }
+  }
+
+  async function put(request: HostRequest): Promise<UpstreamReply> {
     const { method, params: text = '{}' } = request;
     const params = JSON.parse(text) as JsonObject;
+    // Decided in one reading and shown in another.
+    if (hasDuplicateKeys(text)) return refuse(method, invalidParams, 'A key stands twice in the params.');
     const verdict = verdictOn(method, params);
     if (verdict.effect === 'refuse') return refuse(method, verdict.code, verdict.message);
     const { rule, redact } = verdict;
@@ -115,10 +132,13 @@ function govern(deps: GovernedHostDeps, host: ClientHost, upstream: string, call
       .catch(() => undefined);
     if (intent === undefined) return refuse(method, unavailable, 'Nothing is asked that cannot be recorded.');
     try {
-      agents.assertActive(caller.agent);
       const given = await host.ask(request.params === undefined ? request : { ...request, params: mask(text, redact) });
-      // Whoever was suspended meanwhile has nothing more to say to anybody.
-      agents.assertActive(caller.agent);
+      // People take their time: of whoever was suspended, or may not be asked any more, nothing is passed on.
+      const now = verdictOn(method, params);
+      if (now.effect === 'refuse') {
+        intent.close('refused', { code: now.code });
+        return refuse(method, now.code, now.message);
+      }
       const reply = limited(method, given);
       intent.close(reply.kind === 'result' ? 'ok' : 'error', actionOf(reply), { answer: given.json });
       return reply;

@@ -28,7 +28,18 @@ export function vendorErrand({ fleet, policy }: VendorDeps, { agent, session }: 
     subject: { capability, hash: undefined, annotations: {} },
     args: rest,
     method,
-    send: (sending) => fleet.relay({ upstream, method, params: rest, name: undefined, agent, session, client, signal, ...sending }),
+    send: (sending, more) =>
+      fleet.relay({
+        upstream,
+        method,
+        params: more === undefined ? rest : { ...rest, ...more },
+        name: undefined,
+        agent,
+        session,
+        client,
+        signal,
+        ...sending,
+      }),
   };
 }
 
