@@ -108,22 +108,22 @@ export function createStateless(deps: StatelessDeps): StatelessServer {
     const own = underWay(agent);
     const { client = nobody, resumption } = asked;
     const caller = callerOf(agent, scope, client.capabilities);
+    const home = { era, calls: own.calls, caller, scope };
+    if (asked.progressToken !== undefined || client.logLevel !== undefined) awake();
+    if (resumption === undefined) {
+      // An agent may make up endpoints without end; what is not remembered here goes when upstreams find it idle.
+      if (own.sessions.size < maxSessionsKept) own.sessions.add(caller.session);
+      if (!canHear(client)) return calls.start(home, slot, id, asked, slot);
+    }
+    // From here on whoever comes can be asked or told something.
     const claim = { session: caller.session, request: asked };
     const exchange = { id, slot, logLevel: client.logLevel };
-    if (resumption !== undefined) {
-      const fault = own.parked === undefined ? unknownState : own.parked.resume(claim, resumption, exchange);
-      if (fault !== undefined) slot.answer(encodeError(id, rpcCode.invalidParams, fault));
-      return;
-    }
-    // An agent may make up endpoints without end; what is not remembered here goes when upstreams find it idle.
-    if (own.sessions.size < maxSessionsKept) own.sessions.add(caller.session);
-    if (asked.progressToken !== undefined || client.logLevel !== undefined) awake();
-    const home = { era, calls: own.calls, caller, scope };
-    if (!canHear(client)) calls.start(home, slot, id, asked, slot);
-    else {
+    if (resumption === undefined) {
       const asking = parkedOf(own).open(claim, exchange, client);
-      calls.start({ ...home, host: asking.host }, asking.slot, id, asked, asking.slot);
+      return calls.start({ ...home, host: asking.host }, asking.slot, id, asked, asking.slot);
     }
+    const fault = own.parked === undefined ? unknownState : own.parked.resume(claim, resumption, exchange);
+    if (fault !== undefined) slot.answer(encodeError(id, rpcCode.invalidParams, fault));
   }
 
   function endAgent(agent: string, message: string): void {
