@@ -6,6 +6,7 @@ import { splitBatch } from '../../wire/frame-slice.ts';
 import { encodeError, readMessage, rpcCode, type Message, type RequestId } from '../../wire/jsonrpc.ts';
 import { createBatchReply } from './batch-reply.ts';
 import type { McpEndpoint } from './endpoint.ts';
+import type { ReplySlot } from './in-flight.ts';
 import type { Accepted } from './reply-slot.ts';
 import type { Session } from './sessions.ts';
 
@@ -36,26 +37,34 @@ export function serveBatch(
 ): void {
   const texts = splitBatch(body);
   const messages = members.map(readMessage);
-  const toAnswer = messages.filter((message) => message.kind !== 'notification' && message.kind !== 'response');
-  const slots = toAnswer.length === 0 ? [] : createBatchReply(reply, accepted, toAnswer.length);
-  if (toAnswer.length === 0) reply.send(202, [], '');
+  const count = messages.filter(isAnswered).length;
+  const slots = count === 0 ? [] : createBatchReply(reply, accepted, count);
+  if (count === 0) reply.send(202, [], '');
+  const requests: (readonly [RequestId, ReplySlot])[] = [];
   reply.onGone(() => {
-    for (const [at, message] of toAnswer.entries())
-      if (message.kind === 'request') endpoint.dropped(session, message.id, slots[at]!);
+    for (const [id, slot] of requests) endpoint.dropped(session, id, slot);
   });
   let next = 0;
   for (const [at, message] of messages.entries()) {
+    const text = texts[at] ?? '';
     if (message.kind === 'notification') endpoint.notify(session, message);
-    else if (message.kind === 'response') endpoint.answered(session, message, texts[at] ?? '');
-    else {
-      const slot = slots[next]!;
-      next += 1;
-      const why = refusalOf(message);
-      if (message.kind === 'invalid') endpoint.spoiled(session, texts[at] ?? '', message.why);
-      if (message.kind === 'request' && why === undefined) endpoint.request(session, message, slot);
-      else slot.answer(encodeError('id' in message ? message.id : null, rpcCode.invalidRequest, why ?? ''));
+    if (message.kind === 'response') endpoint.answered(session, message, text);
+    if (message.kind === 'invalid') endpoint.spoiled(session, text, message.why);
+    if (!isAnswered(message)) continue;
+    const slot = slots[next]!;
+    next += 1;
+    const why = refusalOf(message);
+    if (why !== undefined || message.kind !== 'request') {
+      slot.answer(encodeError('id' in message ? message.id : null, rpcCode.invalidRequest, why ?? ''));
+      continue;
     }
+    requests.push([message.id, slot]);
+    endpoint.request(session, message, slot);
   }
+}
+
+function isAnswered({ kind }: Message): boolean {
+  return kind !== 'notification' && kind !== 'response';
 }
 
 /** What cannot be a member (2025-03-26, Lifecycle: initialize MUST NOT be part of a batch). */

@@ -1,4 +1,5 @@
 // What becomes of requests to a client that time, silence and slow readers have a part in.
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { AppError } from '../../kernel/errors.ts';
@@ -42,11 +43,22 @@ function fakeStream(behind = false): NoticeStream & { readonly sent: Sent[]; beh
   };
 }
 
-function onCall(session: AskHome, { streams, reads = true }: { streams: boolean; reads?: boolean }): string[] {
+interface FakeCall {
+  readonly streams: boolean;
+  readonly reads?: boolean;
+  readonly to?: NoticeStream;
+}
+
+function onCall(session: AskHome, { streams, reads = true, to }: FakeCall): string[] {
   const sent: string[] = [];
   const slot: ReplySlot = {
     streams,
-    notice: (message) => streams && reads && sent.push(message) > 0,
+    notice(message) {
+      if (!streams || !reads) return false;
+      to?.send(message);
+      sent.push(message);
+      return true;
+    },
     keepAlive: () => undefined,
     answer: () => undefined,
     abandon: () => undefined,
@@ -176,4 +188,54 @@ test('[TWOWAY-10] logs to a client that is behind are lost, and its stream is no
   expect(stream.sent).toEqual([]);
   host.notify('notifications/resources/updated', '{"uri":"a:b"}');
   expect(stream.sent).toMatchObject([{ method: 'notifications/resources/updated' }]);
+});
+
+test('[TWOWAY-2] [TWOWAY-4] [TWOWAY-5] in whatever order things happen, every request has exactly one outcome and nothing stays behind', async () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constantFrom('ask' as const, 'listen' as const, 'hang up' as const, 'call' as const, 'over' as const) }),
+    fc.record({ do: fc.constantFrom('answer' as const, 'abort' as const, 'spoil' as const), at: fc.nat(20) }),
+    fc.record({ do: fc.constant('wait' as const), ms: fc.nat(2 * streamWaitMs) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const { clock, requests, session, ask } = make();
+      const outcomes: string[][] = [];
+      const aborts: AbortController[] = [];
+      const carried: Sent[][] = [];
+      const sent = (): Sent[] => carried.flat().filter(({ method }) => method === 'ping');
+      for (const one of steps) {
+        if (one.do === 'ask') {
+          const abort = new AbortController();
+          const seen: string[] = [];
+          outcomes.push(seen);
+          aborts.push(abort);
+          void ask(abort.signal).then((outcome) => seen.push(outcome));
+        } else if (one.do === 'listen' || one.do === 'call') {
+          const stream = fakeStream();
+          carried.push(stream.sent);
+          if (one.do === 'listen') listenOn(session, stream);
+          else onCall(session, { streams: true, to: stream });
+          requests.flush(session);
+        } else if (one.do === 'hang up') {
+          session.stream = undefined;
+          session.calls.clear();
+        } else if (one.do === 'over') requests.end(session);
+        else if (one.do === 'wait') clock.advance(one.ms);
+        else if (one.do === 'abort') aborts[one.at]?.abort();
+        else if ('at' in one) {
+          const id = sent()[one.at]?.id ?? 'none';
+          const text = `{"jsonrpc":"2.0","id":"${id}","result":{}}`;
+          if (one.do === 'answer') requests.answered(session, id, text);
+          else requests.spoiled(session, text, 'why');
+        }
+      }
+      expect(session.asks.size).toBeLessThanOrEqual(maxAsks);
+      requests.end(session);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(outcomes.map(({ length }) => length)).toEqual(outcomes.map(() => 1));
+      expect(new Set(sent().map(({ id }) => id)).size).toBe(sent().length);
+      expect([session.asks.size, clock.pending()]).toEqual([0, 0]);
+    }),
+    { numRuns: 300 },
+  );
 });
