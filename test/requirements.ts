@@ -139,7 +139,8 @@ export const requirements = {
   'HTTPUP-8': 'The dialect of an upstream over HTTP is found out once, and again when it changed.',
   'HTTPUP-9': 'The HTTP+SSE transport of 2024-11-05 is spoken where nothing newer is, within one origin.',
   'HTTPUP-10': 'An upstream of 2026-07-28 gets envelope, headers and mirrored arguments as that revision wants them.',
-  'HTTPUP-11': 'What an upstream asks back reaches callers of 2026-07-28 untouched and is an error for those of 2025.',
+  'HTTPUP-11':
+    'What an upstream asks back within its result reaches callers of 2026-07-28 untouched and is an error for those of 2025 that cannot be asked.',
   'HTTPUP-12':
     'Each agent session has an upstream session of its own where the upstream keeps state, initialized once and ended with it.',
   'HTTPUP-13': 'The number of upstream sessions is bounded; beyond it the error names the capacity and nobody else is hurt.',
@@ -359,6 +360,7 @@ export const requirements = {
   'SHARE-4': 'Own processes are capped in number and ended when idle, never while a call, a question or a follower uses them.',
   'SHARE-5': 'No own process outlives its session, its daemon or a thousand of either.',
   'SHARE-6': 'Of two sessions in flight on one process of their agent neither is asked; a sole one is.',
+  'SHARE-7': 'Where clients can be asked, the list has what an upstream lists only for clients that can.',
 
   'TASK-1':
     'A call that asks to go on as a task does where upstream and client speak of tasks alike; to every other upstream nothing is said of it.',

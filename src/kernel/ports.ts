@@ -213,6 +213,11 @@ export interface UpstreamOpening {
   readonly signal: AbortSignal;
   /** The one client this connection is for: its capabilities and info are what the upstream is told. Absent: the gateway's own, which declares none. */
   readonly host?: ClientHost;
+  /**
+   * What an upstream is told it could ask where no client stands behind the connection, because what it lists may depend on that. Whatever
+   * it asks there is refused.
+   */
+  readonly declares?: JsonObject;
 }
 
 export interface UpstreamConnector {

@@ -1,5 +1,6 @@
 // What every dialect of MCP over HTTP is given to open a session with an upstream.
 import type { ClientHost } from '../kernel/client-host.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import type { Clock } from '../kernel/ports.ts';
 import type { HttpClient, Route } from './http-exchange.ts';
 
@@ -23,6 +24,8 @@ export interface HttpOpening {
   readonly listens: boolean;
   /** The one client the session is for. */
   readonly host?: ClientHost | undefined;
+  /** Said where there is none; see UpstreamOpening. */
+  readonly declares?: JsonObject | undefined;
 }
 
 /** Methods that change nothing, whoever answers them: they may be sent twice. */

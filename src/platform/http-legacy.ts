@@ -93,7 +93,7 @@ export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Prom
   try {
     await endpoint;
     const timeoutMs = Math.max(1, opening.timeoutMs - (clock.monotonic() - startedAt));
-    const handshake = await initialize(peer, deps.info, { signal, timeoutMs, host: opening.host });
+    const handshake = await initialize(peer, deps.info, { signal, timeoutMs, host: opening.host, declares: opening.declares });
     await posts.told(handshakeMs);
     const request: UpstreamConnection['request'] = (method, params, options) =>
       gone === undefined ? peer.request(method, params, options) : Promise.reject(gone);

@@ -38,14 +38,14 @@ export function createHttpConnector({ clock, client: info, maxBytes = 32 * 1024 
   }
 
   return {
-    async open(target, { startTimeoutMs, signal, listens, host }) {
+    async open(target, { startTimeoutMs, signal, listens, host, declares }) {
       const deps = { client, route: routeOf(target.url), clock, info, headers: Object.entries(target.headers).flat(), maxBytes };
       const deadline = clock.monotonic() + startTimeoutMs;
       let told: AppError | undefined;
       for (const dialect of orders[verdicts.get(target.key) ?? 'stateless']) {
         const timeoutMs = Math.max(1, deadline - clock.monotonic());
         try {
-          const connection = await attempt(dialect, deps, { signal, timeoutMs, listens, host });
+          const connection = await attempt(dialect, deps, { signal, timeoutMs, listens, host, declares });
           if (connection === undefined) continue;
           remember(target.key, dialect);
           return connection;

@@ -24,14 +24,14 @@ export interface UpstreamConnectorDeps {
 
 export function createUpstreamConnector({ spawner, clock, log, client }: UpstreamConnectorDeps): UpstreamConnector {
   return {
-    async open(spec: ChildSpec, { startTimeoutMs, signal, host }) {
+    async open(spec: ChildSpec, { startTimeoutMs, signal, host, declares }) {
       const startedAt = clock.monotonic();
       const child = await spawner.spawn(spec);
       const link = connect(child, { clock, log, host });
       try {
         const left = (): number => Math.max(1, startTimeoutMs - (clock.monotonic() - startedAt));
         try {
-          const handshake = await initialize(link.peer, client, { signal, timeoutMs: left(), host });
+          const handshake = await initialize(link.peer, client, { signal, timeoutMs: left(), host, declares });
           return { pid: child.pid, ...handshake, ...sessionOf(link, child) };
         } catch (thrown) {
           const said = asAppError(thrown).data?.['rpc'];

@@ -23,6 +23,8 @@ export interface HandshakeOptions {
   readonly timeoutMs: number;
   /** The one client the connection is for. */
   readonly host?: ClientHost | undefined;
+  /** What is said where there is none. */
+  readonly declares?: JsonObject | undefined;
   /** Runs when the revision is settled, before anything else is sent. */
   readonly agreed?: (protocolVersion: string) => void;
 }
@@ -33,10 +35,10 @@ export async function initialize(
   info: { readonly name: string; readonly version: string },
   options: HandshakeOptions,
 ): Promise<Handshake> {
-  const { host, signal, timeoutMs } = options;
+  const { host, declares = {}, signal, timeoutMs } = options;
   const params = JSON.stringify({
     protocolVersion: offered,
-    capabilities: relayed(host?.capabilities ?? {}),
+    capabilities: relayed(host?.capabilities ?? declares),
     clientInfo: host?.info ?? info,
   });
   const reply = await peer.request('initialize', params, { signal, timeoutMs });

@@ -1,4 +1,5 @@
 // Makes a member of an accepted entry: how it is reached and its listing joined to the supervision. Decides nothing.
+import type { JsonObject } from '../../kernel/json.ts';
 import type {
   ChildSpec,
   Clock,
@@ -62,6 +63,7 @@ export function createEnlistment(deps: EnlistmentDeps): (accepted: Acceptable, t
       sharing: spec.sharing,
       maxSessions: spec.maxSessions,
       idleStopMs: spec.idleStopMs,
+      ...(asksClients(spec) ? { declares: askable(spec) } : {}),
       async list(connection, timeoutMs) {
         if (spec.sharing === 'shared' && connection.pid !== undefined) watch(connection);
         const others = offers.follow(connection, Math.min(timeoutMs / 2, offersTimeoutMs));
@@ -71,6 +73,20 @@ export function createEnlistment(deps: EnlistmentDeps): (accepted: Acceptable, t
       mask: (text) => maskEnvironment(text, spec, environment),
     });
     return { member, offers };
+  };
+}
+
+/** Do its clients have connections of their own? Over HTTP they do where it keeps sessions at all. */
+function asksClients({ transport, sharing }: UpstreamSpec): boolean {
+  return transport.kind === 'http' || sharing !== 'shared';
+}
+
+/** Everything a client may turn out to be asked: servers leave tools out of their list for whoever cannot be asked what they need. */
+function askable({ roots }: UpstreamSpec): JsonObject {
+  return {
+    sampling: { context: {}, tools: {} },
+    elicitation: { form: {}, url: {} },
+    ...(roots.length === 0 ? {} : { roots: { listChanged: true } }),
   };
 }
 

@@ -109,8 +109,10 @@ describe('an upstream shared by session', () => {
   });
 
   test('[SHARE-3] one that never answers is left alone for its agent, while others work', async () => {
-    const { fleet } = await openedFleet(asking('session', { callTimeoutMs: 200 }));
+    const { fleet } = await openedFleet(asking('session', { callTimeoutMs: 500 }));
     const [a, b] = [who('a'), who('b')];
+    // A start may take longer than a call.
+    for (const by of [a, b]) await expect.poll(() => say(fleet, by, 'pid').catch(() => ''), { timeout: 10_000 }).not.toBe('');
     const pid = await say(fleet, b, 'pid');
     await Promise.all(Array.from({ length: 5 }, () => failure(say(fleet, a, 'hang'))));
     expect(await failure(say(fleet, a, 'pid'))).toMatchObject({ code: 'fleet.circuit_open' });

@@ -28,6 +28,8 @@ export interface SupervisedDeps extends MainSessionDeps {
   /** How many agent sessions (agents) may have an upstream session of their own. */
   readonly maxSessions: number;
   readonly idleStopMs: number;
+  /** What the upstream is told on the connection for the list that clients could be asked; absent where none ever can. */
+  readonly declares?: JsonObject;
   /** A resource that somebody follows changed. */
   readonly updated: (update: ResourceUpdate) => void;
   /** How a task goes, of whomever it is. */
@@ -141,7 +143,8 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   }
 
   async function openMain(opening: Parameters<SupervisedDeps['open']>[0]): Promise<UpstreamConnection> {
-    const connection = await deps.open(opening);
+    const { declares } = deps;
+    const connection = await deps.open(declares === undefined ? opening : { ...opening, declares });
     perSession = connection.perSession === true;
     // Nobody waits for it: the list comes first.
     if (sharing === 'shared' && !perSession) void following.join(connection, undefined);
