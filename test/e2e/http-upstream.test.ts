@@ -97,7 +97,7 @@ describe('an upstream over HTTP', () => {
 
     const old = await connectAgent(daemon.agent_url, token);
     expect((await old.call('web__echo', { message: 'hi' })).text).toBe('hi');
-    expect((await old.call('web__asks')).envelope?.message).toContain('asks for further input');
+    expect((await old.call('web__asks')).envelope?.message).toContain('asked for further input and did not get it');
     await old.close();
     expect(fixture.counts.initializes).toBe(0);
   });

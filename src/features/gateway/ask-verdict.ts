@@ -64,10 +64,10 @@ export function policyOnAsk(
 
 /** As a client itself would refuse what it never declared; `undefined` where it can be asked. `shown` is what the upstream was told. */
 export function beyondClient(method: string, params: JsonObject, shown: JsonObject): AskVerdict | undefined {
-  if (method === 'roots/list') return shown['roots'] === undefined ? notFound(method) : undefined;
+  if (method === 'roots/list') return shown['roots'] === undefined ? undeclared(method) : undefined;
   if (method !== 'sampling/createMessage' && method !== 'elicitation/create') return undefined;
   const capability = shown[method === 'elicitation/create' ? 'elicitation' : 'sampling'];
-  if (!isObject(capability)) return notFound(method);
+  if (!isObject(capability)) return undeclared(method);
   if (params['task'] !== undefined && shown['tasks'] === undefined) return invalid(`The client runs no tasks.`);
   if (method === 'sampling/createMessage') {
     const usesTools = params['tools'] !== undefined || params['toolChoice'] !== undefined;
@@ -86,6 +86,11 @@ export function elicits(capability: JsonObject, mode: string): boolean {
 
 function notFound(method: string): AskVerdict {
   return { effect: 'refuse', code: -32601, message: `Method not found: ${method.slice(0, 64)}` };
+}
+
+/** Nobody told the upstream that it may ask this. */
+function undeclared(method: string): AskVerdict {
+  return { effect: 'refuse', code: -32601, message: `Method not found: ${method} (the client did not declare it)` };
 }
 
 function invalid(message: string): AskVerdict {

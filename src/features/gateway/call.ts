@@ -64,7 +64,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
   const rootsOf = (upstream: string): readonly string[] => fleet.rootsOf(upstream);
   const hosts = createGovernedHosts({ ...deps, rootsOf, wantsLog: (caller, level) => logLevels.wanted(caller, level) });
   const following = createFollowing({ ...deps, offers, hosts });
-  const exchange = createExchange({ audit, clock, hosts, rootsOf });
+  const exchange = createExchange({ ...deps, hosts, rootsOf });
   const { humanUrl = () => undefined } = deps;
   const admitting = { ...deps, approvalOffers: createApprovalOffers({ ...deps, humanUrl }) };
 
@@ -151,8 +151,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     };
     try {
       let answer = await errand.send(sending, exchange.answersOf(errand, call));
-      if (host !== undefined && needsInput(answer))
-        answer = await exchange.goOn(answer, { caller, errand, sending, call, host, intent: intent.id });
+      if (needsInput(answer)) answer = await exchange.goOn(answer, { caller, errand, sending, call, host, intent: intent.id });
       const json = answer.kind === 'result' ? mask(answer.json, answer.value) : mask(answer.json);
       intent.close(outcomeOf(answer), { chars: json.length, ms: Math.round(clock.monotonic() - startedAt) }, { answer: json });
       if (answer.kind === 'error') return { kind: 'upstream_error', error: json };

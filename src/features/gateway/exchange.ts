@@ -4,18 +4,15 @@ import { actorOf, type AgentCaller } from '../../kernel/caller.ts';
 import type { ToolCall } from '../../kernel/dispatch.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Clock } from '../../kernel/ports.ts';
-import type { Audit } from '../audit/audit.ts';
 import type { UpstreamAnswer } from '../fleet/fleet.ts';
-import { fulfil, notAnswered } from './fulfil.ts';
+import { fulfil, notAnswered, type NeedsInput } from './fulfil.ts';
 import type { GovernedHost, GovernedHosts } from './governed-hosts.ts';
-import { handOn, limitAnswers } from './handed-questions.ts';
+import { handOn, limitAnswers, type HandingDeps } from './handed-questions.ts';
 import type { Errand, Sending } from './model.ts';
 
-export interface ExchangeDeps {
-  readonly audit: Audit;
+export interface ExchangeDeps extends HandingDeps {
   readonly clock: Clock;
   readonly hosts: GovernedHosts;
-  readonly rootsOf: (upstream: string) => readonly string[];
 }
 
 /** What of a request the exchange needs. */
@@ -31,13 +28,13 @@ export interface Exchange {
    * `intent` is that of the call.
    */
   goOn(
-    answer: UpstreamAnswer,
+    answer: NeedsInput,
     way: {
       readonly caller: AgentCaller;
       readonly errand: Errand;
       readonly sending: Sending;
       readonly call: Exchanged;
-      readonly host: GovernedHost;
+      readonly host: GovernedHost | undefined;
       readonly intent: string;
     },
   ): Promise<UpstreamAnswer>;
@@ -46,7 +43,8 @@ export interface Exchange {
 /** What may need further input (spec 2026-07-28, "Multi Round-Trip Requests"). */
 const asking: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
-export function createExchange({ audit, clock, hosts, rootsOf }: ExchangeDeps): Exchange {
+export function createExchange(deps: ExchangeDeps): Exchange {
+  const { audit, clock, hosts, rootsOf } = deps;
   return {
     hostOf: (caller, { subject }, { host }) => (host === undefined ? undefined : hosts.of(host, upstreamOf(subject), caller)),
 
@@ -57,9 +55,11 @@ export function createExchange({ audit, clock, hosts, rootsOf }: ExchangeDeps): 
       const { method = 'tools/call' } = errand;
       const upstream = upstreamOf(errand.subject);
       if (call.client !== undefined) {
-        handOn(audit, caller, upstream, answer, host, intent);
+        handOn(deps, caller, upstream, answer, intent);
         return answer;
       }
+      // Nobody to ask, and the wire let it through: an upstream of an earlier revision, in which this is no question.
+      if (host === undefined) return answer;
       // A repetition of any other would be a second execution.
       if (!asking.has(method)) throw notAnswered(upstream, `${method} cannot be asked further`);
       return fulfil(clock, answer, {

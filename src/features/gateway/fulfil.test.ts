@@ -230,16 +230,18 @@ describe('a client of 2026', () => {
   });
 
   test('[HOST-10] but not those that may not be asked', async () => {
-    const [denied, vendor] = [
+    const refused = [
       await upstreamOf(() => needs({ q: sample }), { prefix: 'denied' }),
       await upstreamOf(() => needs({ q: { method: 'vendor/steal' } })),
+      await upstreamOf(() => needs({ q: { method: 'roots/list' } })),
     ];
     const kimi = await house.agent();
-    for (const { name } of [denied, vendor]) {
-      const error = await kimi.refusal(`${name}__plain`, {}, { client, host: fakeHost() });
-      expect(error.code).toBe('gateway.not_answered');
-    }
-    expect(await recordsOf(kimi, 'ask.refused')).toHaveLength(2);
+    for (const { name } of refused)
+      for (const more of [{ client, host: fakeHost() }, { client }]) {
+        const error = await kimi.refusal(`${name}__plain`, {}, more);
+        expect(error.code).toBe('gateway.not_answered');
+      }
+    expect(await recordsOf(kimi, 'ask.refused')).toHaveLength(6);
     expect(await recordsOf(kimi, 'ask.handed')).toEqual([]);
   });
 

@@ -24,7 +24,9 @@ export interface Fulfilment {
   readonly record: (round: number, more: JsonObject) => void;
 }
 
-export function needsInput(answer: UpstreamAnswer): answer is Extract<UpstreamAnswer, { kind: 'result' }> {
+export type NeedsInput = Extract<UpstreamAnswer, { kind: 'result' }>;
+
+export function needsInput(answer: UpstreamAnswer): answer is NeedsInput {
   return answer.kind === 'result' && answer.value['resultType'] === 'input_required';
 }
 

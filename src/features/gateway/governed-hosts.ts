@@ -18,8 +18,6 @@ import { shownCapabilities } from './shown-capabilities.ts';
 export interface GovernedHost extends ClientHost {
   /** What is masked in an answer of this upstream to this client is masked in all else it shows it. */
   masks(categories: readonly RedactCategory[]): void;
-  /** Why the client may not be asked this now; nothing is recorded and nobody asked. */
-  refusal(method: string, params: JsonObject): string | undefined;
 }
 
 export interface GovernedHostDeps extends AskDeps {
@@ -167,10 +165,6 @@ function govern(deps: GovernedHostDeps, host: ClientHost, upstream: string, call
     ask,
     notify,
     masks: (categories) => categories.forEach((category) => masked.add(category)),
-    refusal(method, params) {
-      const verdict = verdictOn(method, params);
-      return verdict.effect === 'refuse' ? verdict.message : undefined;
-    },
   };
 }
 
