@@ -34,7 +34,7 @@ export function statelessBody(id: string | number, method: string, params: Param
 }
 
 export function statelessHeaders(method: string, params: Params = {}): Record<string, string> {
-  const name = params['name'] ?? params['uri'];
+  const name = params['name'] ?? params['uri'] ?? params['taskId'];
   return {
     'mcp-protocol-version': revision,
     'mcp-method': method,

@@ -1,12 +1,14 @@
 // Calls that go on as tasks, through the gateway: whose they are, what is asked about them, and how they end. Attackers included.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { oddCreation, oddResult, oddTask } from '../../../test/fixtures/task-server.ts';
+import { fixtureCommand } from '../../../test/support/fixture-upstream.ts';
 import { openGatewayHouse, type GatewayHouse } from '../../../test/support/gateway-house.ts';
 import type { HouseAgent } from '../../../test/support/house-agent.ts';
 import type { ClientHost } from '../../kernel/client-host.ts';
 import type { RelayAnswer, RelayRequest, ToolAnswer, ToolCall, ToolScope } from '../../kernel/dispatch.ts';
 import { asAppError, type AppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { mostTasks } from './owned-tasks.ts';
 
 const policies = (deny = '', redact = ''): string => `
 version: 1
@@ -16,7 +18,7 @@ agents:
     capabilities:
       - { match: 'asks:call:job', effect: ask, ttl: 5m }
       - { match: 'masked:call:job', effect: allow, redact: [email] }
-      - { match: '{a,b,plain,masked,own,asks}:call:*', effect: allow${redact} }
+      - { match: '{a,b,plain,masked,own,asks,each}:call:*', effect: allow${redact} }
 `;
 
 const all: ToolScope = { kind: 'all' };
@@ -89,6 +91,16 @@ function refusal(kimi: HouseAgent, method: string, id: string, more?: Partial<Re
 
 const asked = async (kimi: HouseAgent, upstream = 'a'): Promise<string[]> =>
   JSON.parse(await kimi.text(`${upstream}__asked`)) as string[];
+
+/** A client that keeps what it is told of tasks. */
+function listener(heard: string[]): ClientHost {
+  return {
+    capabilities: {},
+    info: undefined,
+    ask: () => Promise.reject(new Error('nobody asks this client')),
+    notify: (method, params = '') => void (method === 'notifications/tasks/status' && heard.push(params)),
+  };
+}
 
 const recorded = async ({ caller }: HouseAgent): Promise<JsonObject[]> =>
   (await house.records())
@@ -165,12 +177,7 @@ test('[TASK-4] a person who agreed to the call is not asked about its task again
 test('[TASK-4] what rules redact of the call is masked in what is asked later, and a new rule masks as well', async () => {
   const kimi = await house.agent();
   const heard: string[] = [];
-  const host: ClientHost = {
-    capabilities: {},
-    info: undefined,
-    ask: () => Promise.reject(new Error('nobody asks this client')),
-    notify: (method, params = '') => void (method === 'notifications/tasks/status' && heard.push(params)),
-  };
+  const host = listener(heard);
   const id = await task(kimi, 'masked', { host });
   const later = await task(kimi);
   await kimi.call('masked__finish', { id });
@@ -276,16 +283,53 @@ test('[TASK-8] tasks are declared where something reachable has them, and are no
 
 test('[TASK-10] how a task goes is told to the client whose call it was, in the bytes of its upstream, and to nobody else', async () => {
   const [kimi, other] = [await house.agent(), await house.agent()];
-  const client = (heard: string[]): ClientHost => ({
-    capabilities: {},
-    info: undefined,
-    ask: () => Promise.reject(new Error('nobody asks this client')),
-    notify: (method, params = '') => void heard.push(`${method} ${params}`),
-  });
   const [mine, theirs]: [string[], string[]] = [[], []];
-  const id = await task(kimi, 'a', { host: client(mine) });
-  await task(other, 'a', { host: client(theirs) });
+  const id = await task(kimi, 'a', { host: listener(mine) });
+  await task(other, 'a', { host: listener(theirs) });
   await other.call('a__finish', { id });
-  expect(mine).toEqual([`notifications/tasks/status ${oddTask(id, 'completed')}`]);
+  expect(mine).toEqual([oddTask(id, 'completed')]);
   expect(theirs).toEqual([]);
+});
+
+test('[TASK-3] [TASK-6] [TASK-10] where an upstream keeps sessions apart a task is of its session alone, and ends with it', async () => {
+  const one = await house.agent();
+  const other: HouseAgent = { ...one, caller: { ...one.caller, session: 'another' } };
+  const call = async (who: HouseAgent, name: string, args: JsonObject, more: Partial<ToolCall> = {}): Promise<ToolAnswer> =>
+    house.dispatch.callTool(who.caller, {
+      name: `each__${name}`,
+      args,
+      scope: all,
+      rest: {},
+      signal: new AbortController().signal,
+      onProgress: undefined,
+      ...more,
+    });
+  await house.decide('fleet.add', { name: 'each', run: fixtureCommand('tasks', 'e'), sharing: 'session' });
+  const [mine, theirs]: [string[], string[]] = [[], []];
+  // Both processes count from one.
+  expect(await call(one, 'job', {}, { rest: { task: {} }, host: listener(mine) })).toMatchObject({ result: oddCreation('e1') });
+  expect(await refusal(other, 'tasks/get', 'e1')).toMatchObject({ code: 'gateway.unknown_task' });
+  expect(await list(other)).toEqual({ tasks: [] });
+  expect(await call(other, 'job', {}, { rest: { task: {} }, host: listener(theirs) })).toMatchObject({ result: oddCreation('e1') });
+  await call(one, 'finish', { id: 'e1' });
+  expect([mine, theirs]).toEqual([[oddTask('e1', 'completed')], []]);
+  expect(await ask(one, 'tasks/get', 'e1')).toEqual({ kind: 'upstream', result: oddTask('e1', 'completed') });
+  expect(await ask(other, 'tasks/get', 'e1')).toEqual({ kind: 'upstream', result: oddTask('e1', 'working') });
+  house.dispatch.sessionEnded('another');
+  expect(await refusal(other, 'tasks/get', 'e1')).toMatchObject({ code: 'gateway.unknown_task' });
+  expect((await recorded(one)).filter(({ event }) => event === 'task.ended')).toMatchObject([
+    { status: 'completed' },
+    { status: 'lost' },
+  ]);
+});
+
+test('[TASK-9] an agent with as many tasks as it may begins no further one, and nothing is sent', async () => {
+  const kimi = await house.agent();
+  const ids: string[] = [];
+  for (let n = 0; n < mostTasks; n += 1) ids.push(await task(kimi));
+  await expect(begin(kimi)).rejects.toMatchObject({ code: 'gateway.too_many_tasks', kind: 'limited' });
+  await ask(kimi, 'tasks/cancel', ids[0] ?? '');
+  expect(await task(kimi)).not.toBe('');
+  // One that does not ask to be a task is none.
+  expect(await kimi.text('a__job')).toBe('job');
 });
