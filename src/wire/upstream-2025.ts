@@ -58,7 +58,8 @@ export async function initialize(
 }
 
 /** As the client declared them, but for tasks, which no upstream can ask a client to keep through this gateway. */
-function relayed({ tasks: _, ...capabilities }: JsonObject): JsonObject {
+function relayed(declared: JsonObject): JsonObject {
+  const { tasks: _, ...capabilities } = declared;
   return capabilities;
 }
 

@@ -27,7 +27,7 @@ const everything = fileURLToPath(
 interface Someone {
   readonly client: Client;
   readonly logged: unknown[];
-  said(tool: string, args?: Record<string, unknown>): Promise<string>;
+  readonly said: (tool: string, args?: Record<string, unknown>) => Promise<string>;
 }
 
 async function someone(daemon: RunningDaemon, token: string, name: string): Promise<Someone> {
