@@ -63,6 +63,25 @@ describe('a question', () => {
     expect(theirs.asked).toEqual([]);
   });
 
+  test('[HOST-1] of many calls at once reaches each client its own, whoever else calls that upstream', async () => {
+    const { name } = await upstreamOf();
+    const callers = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const kimi = await house.agent();
+        const host = fakeHost(everything, (_, params) => ({ from: kimi.caller.agent, to: params['message'] ?? null }));
+        return { kimi, host };
+      }),
+    );
+    const turns = callers.flatMap((caller) => Array.from({ length: 5 }, (_, turn) => ({ ...caller, turn })));
+    const answers = turns.map(({ kimi, host, turn }) => {
+      return asks(kimi, name, 'elicitation/create', { ...form, message: `${kimi.caller.agent} ${turn}` }, host);
+    });
+    expect(await Promise.all(answers)).toEqual(
+      turns.map(({ kimi: { caller }, turn }) => ({ from: caller.agent, to: `${caller.agent} ${turn}` })),
+    );
+    expect(callers.map(({ host }) => host.asked.length)).toEqual([5, 5, 5, 5]);
+  });
+
   test('[HOST-1] an error of the client reaches the upstream as the client put it', async () => {
     const { name } = await upstreamOf();
     const host = fakeHost(everything, () => refuses(-1, 'User rejected sampling request'));

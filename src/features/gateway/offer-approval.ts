@@ -13,6 +13,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Results } from '../results/results.ts';
 import type { RedactCategory } from '../policy/model.ts';
 import { elicits, isObject } from './ask-verdict.ts';
+import { every, progressEveryMs } from './every.ts';
 
 export interface ApprovalOfferDeps {
   readonly approvals: Pick<Approvals, 'wait'>;
@@ -39,7 +40,6 @@ export interface ApprovalOffers {
 export const longestOfferMs = 10 * 60_000;
 /** Afterwards, without a progress token, nothing tells that anybody still does (DESIGN §5 Waiting). */
 export const silentWaitMs = 55_000;
-const progressEveryMs = 10_000;
 const mostArgumentText = 500;
 
 export function createApprovalOffers(deps: ApprovalOfferDeps): ApprovalOffers {
@@ -72,7 +72,7 @@ export function createApprovalOffers(deps: ApprovalOfferDeps): ApprovalOffers {
         audit.append({ event: 'approval.offered', actor, facts: { approval: id, mode: mode.kind } });
         signal.addEventListener('abort', giveUp, { once: true });
         if (signal.aborted) giveUp();
-        if (onProgress !== undefined) stops.push(sayWaiting(clock, id, seconds, onProgress));
+        if (onProgress !== undefined) stops.push(every(clock, progressEveryMs, () => onProgress(waitingNote(id, seconds()))));
         host.ask({ method: 'elicitation/create', params: JSON.stringify(params), signal: taken.signal }).then((reply) => {
           if (!waitsOn(reply)) giveUp();
           else if (onProgress === undefined) stops.push(clock.after(silentWaitMs, giveUp));
@@ -123,17 +123,8 @@ const requestedSchema: JsonObject = {
 };
 
 /** Under the token of the call, whose upstream may count from one: small steps, so that what it tells later is more. */
-function sayWaiting(
-  clock: Clock,
-  id: string,
-  seconds: () => number,
-  onProgress: NonNullable<WaitingCall['onProgress']>,
-): Unsubscribe {
-  let cancel = clock.after(progressEveryMs, function again() {
-    onProgress({ progress: seconds() / 1_000_000, message: `Waiting for a human: scopegate approve ${id}` });
-    cancel = clock.after(progressEveryMs, again);
-  });
-  return () => cancel();
+function waitingNote(id: string, seconds: number): JsonObject {
+  return { progress: seconds / 1_000_000, message: `Waiting for a human: scopegate approve ${id}` };
 }
 
 function urlMessage({ agent, capability, id }: Approval): string {

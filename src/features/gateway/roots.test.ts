@@ -1,8 +1,10 @@
 // Roots under the operator's limits: what an upstream is told, tried as somebody who wants it to be told more.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { posix } from 'node:path';
 import { expect, test, describe, beforeAll, afterAll } from 'vitest';
 import * as fc from 'fast-check';
+import { parse } from 'yaml';
 import { askingUpstream } from '../../../test/support/asking-upstream.ts';
 import { fakeHost } from '../../../test/support/fake-host.ts';
 import { openGatewayHouse, type GatewayHouse } from '../../../test/support/gateway-house.ts';
@@ -133,10 +135,29 @@ agents:
     expect([...second.heard, ...shut.heard]).not.toContain(changed);
   });
 
+  test('[ROOTS-4] whose roots were widened in the file is told of none before an operator accepts that', async () => {
+    const { url } = await askingUpstream();
+    await house.decide('fleet.add', { name: 'widened', url, roots: ['/srv/app'] });
+    const path = join(house.home, 'sallyport.yaml');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('- /srv/app', '- /'));
+    const kimi = await house.agent();
+    const state = async () =>
+      ((await house.local('fleet.list')) as { name: string; state: string }[]).find(({ name }) => name === 'widened');
+    await expect.poll(async () => (await state())?.state, { timeout: 5_000 }).toBe('unaccepted');
+    const host = fakeHost({ roots: {} }, answers);
+    await kimi.refusal('widened__ask', { method: 'roots/list' }, { host });
+    expect(host.asked).toEqual([]);
+  });
+
   test('[ROOTS-4] has its roots in what is signed, and a path with several readings is refused in words', async () => {
     const { url } = await askingUpstream();
     const statement = await house.prepare('fleet.add', { name: 'signed', url, roots: ['/srv', 'file:///home/me'] });
     expect(statement.shown['connects']).toMatchObject({ roots: ['/srv', 'file:///home/me'] });
+    await house.decide('fleet.add', { name: 'signed', url, roots: ['/srv', 'file:///home/me'] }, statement);
+    const settings = parse(readFileSync(join(house.home, 'sallyport.yaml'), 'utf8')) as {
+      upstreams: { name: string; roots?: string[] }[];
+    };
+    expect(settings.upstreams.find(({ name }) => name === 'signed')?.roots).toEqual(['/srv', 'file:///home/me']);
     for (const roots of [['srv'], ['/srv/../etc'], ['file:///srv/%2e%2e'], ['https://a/srv']]) {
       const refused = (await house
         .prepare('fleet.add', { name: 'bad', url, roots })

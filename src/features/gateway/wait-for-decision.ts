@@ -5,11 +5,11 @@ import type { Clock } from '../../kernel/ports.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Approval } from '../approvals/model.ts';
 import type { Audit } from '../audit/audit.ts';
+import { every, progressEveryMs } from './every.ts';
 
 const defaultSeconds = 60;
 const longestSeconds = 120;
 const longestWithoutProgressSeconds = 55;
-const progressEveryMs = 10_000;
 
 /** The approval as it stands when it was decided or the wait is over; every wait is on the record (`approval.waited`). */
 export async function waitForDecision(
@@ -22,7 +22,7 @@ export async function waitForDecision(
   const seconds = Math.min(Math.max(Math.trunc(timeoutSeconds ?? defaultSeconds), 1), most);
   const startedAt = clock.monotonic();
   const elapsed = (): number => Math.round((clock.monotonic() - startedAt) / 1_000);
-  const stop = repeat(clock, () =>
+  const stop = every(clock, progressEveryMs, () =>
     context.progress({ progress: elapsed(), total: seconds, message: `Waiting for a human: scopegate approve ${approval.id}` }),
   );
   try {
@@ -36,12 +36,4 @@ export async function waitForDecision(
   } finally {
     stop();
   }
-}
-
-function repeat(clock: Clock, task: () => void): () => void {
-  let cancel = clock.after(progressEveryMs, function again() {
-    task();
-    cancel = clock.after(progressEveryMs, again);
-  });
-  return () => cancel();
 }
