@@ -47,6 +47,8 @@ export interface Fleet extends UpstreamCalls {
   onTaskNotice(listener: (notice: TaskNotice) => void): Unsubscribe;
   /** The one process that served everybody ended. */
   onStopped(listener: (upstream: string) => void): Unsubscribe;
+  /** An upstream is gone for good: whatever goes by its name next is another. */
+  onLeft(listener: (upstream: string) => void): Unsubscribe;
   /** Whether each agent session has a session of its own with it, and what is kept in that. */
   keepsPerSession(upstream: string): boolean;
   onOffersChanged(listener: (kind: OfferKind) => void): Unsubscribe;
@@ -88,7 +90,7 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
   const { files, settingsPath, clock, digest, log, naming = usualNaming } = deps;
   const [catalogChanged, offersMoved] = [createListeners<[]>(), createListeners<[OfferKind]>()];
   const [updates, taskNotices] = [createListeners<[ResourceUpdate]>(), createListeners<[TaskNotice]>()];
-  const stops = createListeners<[string]>();
+  const [stops, departures] = [createListeners<[string]>(), createListeners<[string]>()];
   const catalog = createCatalog({ pinned: () => members().map(({ tools }) => tools), naming, digest });
   const changed = (): void => {
     catalog.forget();
@@ -112,7 +114,7 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     taskNoticed: taskNotices.tell,
     stopped: stops.tell,
   });
-  const roster = await openRoster({ ...deps, changed, membersChanged, enlist });
+  const roster = await openRoster({ ...deps, changed, membersChanged, left: departures.tell, enlist });
   const rounds = startRounds(clock, () => members().map(({ member }) => member));
   try {
     rounds.wake(await roster.reconcile());
@@ -158,6 +160,7 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     onUpdated: updates.add,
     onTaskNotice: taskNotices.add,
     onStopped: stops.add,
+    onLeft: departures.add,
     keepsPerSession(upstream) {
       const entry = find(upstream);
       return entry?.accepted.spec.sharing === 'session' || entry?.offers.keepsSessions() === true;

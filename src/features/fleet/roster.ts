@@ -35,6 +35,8 @@ export interface RosterDeps {
   readonly changed: () => void;
   /** Members came or went. */
   readonly membersChanged: () => void;
+  /** A member is gone for good: whatever goes by its name next is another. */
+  readonly left: (upstream: string) => void;
 }
 
 /** An entry as it would be accepted now. */
@@ -146,6 +148,7 @@ export async function openRoster(deps: RosterDeps): Promise<Roster> {
     const leaving = [...before.values()].filter(isMember).filter((entry) => after.get(entry.accepted.spec.name) !== entry);
     const coming = [...after].filter(([name, entry]) => before.get(name) !== entry);
     await Promise.all(leaving.map(({ member }) => member.stop()));
+    for (const { accepted } of leaving) deps.left(accepted.spec.name);
     for (const [name, entry] of coming) await report(name, entry);
     if (leaving.length > 0 || coming.length > 0) deps.membersChanged();
     return coming

@@ -21,6 +21,7 @@ export interface Followers {
   remove(followed: Followed): boolean;
   of(upstream: string, uri: string): readonly Followed[];
   ofSession(session: string): readonly Followed[];
+  ofUpstream(upstream: string): readonly Followed[];
   anyOf(session: string, upstream: string, uri: string): boolean;
 }
 
@@ -74,6 +75,7 @@ export function createFollowers(): Followers {
     },
     of,
     ofSession,
+    ofUpstream: (upstream) => [...bySession.values()].flat().filter((followed) => followed.upstream === upstream),
     anyOf: (session, upstream, uri) => of(upstream, uri).some(({ caller }) => caller.session === session),
   };
 

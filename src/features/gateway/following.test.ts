@@ -1,6 +1,7 @@
 // Resource subscriptions through the gateway: who hears of which change, and what ends that. Attackers included.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { oddUpdate } from '../../../test/fixtures/followed.ts';
+import { fixtureCommand } from '../../../test/support/fixture-upstream.ts';
 import { openGatewayHouse, type GatewayHouse } from '../../../test/support/gateway-house.ts';
 import type { HouseAgent } from '../../../test/support/house-agent.ts';
 import type { ClientHost } from '../../kernel/client-host.ts';
@@ -213,6 +214,17 @@ test('[SUBS-4] an upstream that starts anew is asked again', async () => {
   await vi.waitFor(async () => expect(await asked(kimi, 'masked')).toContain('resources/subscribe masked:x'), { timeout: 10_000 });
   await touch(kimi, 'masked:x', 'masked');
   expect(host.heard.at(-1)).toContain('"masked:x"');
+});
+
+test('[SUBS-4] what is followed of an upstream ends with it, and is asked of its successor only when somebody follows it again', async () => {
+  const [kimi, host] = [await house.agent(), client()];
+  await follow(kimi, host, 'b:own');
+  await house.decide('fleet.remove', { name: 'b' });
+  expect(await recorded(kimi, 'resource.unfollowed')).toMatchObject([{ reason: 'upstream_left' }]);
+  await house.decide('fleet.add', { name: 'b', run: fixtureCommand('followed', 'b') });
+  expect(await asked(kimi, 'b')).toEqual([]);
+  await follow(kimi, host, 'b:own');
+  expect(await asked(kimi, 'b')).toEqual(['resources/subscribe b:own']);
 });
 
 const facts = async (kimi: HouseAgent): Promise<JsonObject[]> =>

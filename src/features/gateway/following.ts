@@ -46,6 +46,7 @@ export function createFollowing(deps: FollowingDeps): Following {
   const { fleet, policy, grants, agents, audit, results, hosts } = deps;
   const followers = createFollowers();
   fleet.onUpdated(updated);
+  fleet.onLeft((upstream) => followers.ofUpstream(upstream).forEach((followed) => end(followed, 'upstream_left')));
 
   function decide(agent: string, capability: string): Verdict {
     return policy.decide({ agent, capability, annotations: knownRead });

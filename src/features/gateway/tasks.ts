@@ -74,7 +74,9 @@ export function createTasks(deps: TaskDeps): Tasks {
   const { fleet, policy, offerings, agents, audit, results, clock } = deps;
   const owned = createOwnedTasks({ clock, gone });
   fleet.onTaskNotice(noticed);
-  fleet.onStopped((upstream) => owned.removeAll((task) => task.upstream === upstream, 'lost'));
+  const lost = (upstream: string): void => owned.removeAll((task) => task.upstream === upstream, 'lost');
+  fleet.onStopped(lost);
+  fleet.onLeft(lost);
   agents.onEnded((name, why) => {
     // Whoever gets the name next inherits nothing; one that is suspended may come back.
     if (why === 'revoked' || why === 'removed') owned.removeAll(({ agent }) => agent === name, 'lost');
