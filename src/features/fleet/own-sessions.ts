@@ -33,8 +33,8 @@ export interface OwnSessionsDeps {
 }
 
 export interface OwnSessions extends Pick<AgentSessions, 'live' | 'count' | 'close'> {
-  /** Where requests for this key go. */
-  desk(key: string): Desk;
+  /** Where requests for this key go; `agent` is whom people are told of, where it is known. */
+  desk(key: string, agent: string | undefined): Desk;
   /** Why one that somebody wants is not there. */
   lastFailure(): string | undefined;
   end(key: string): void;
@@ -50,6 +50,8 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
   const members = new Map<string, Member>();
   /** Of those that failed and are not back. */
   const failures = new Map<string, string>();
+  /** Whose they are: a key may name a session, which is nothing to show. */
+  const agents = new Map<string, string>();
   const sessions = createAgentSessions({
     upstream: name,
     clock,
@@ -73,12 +75,21 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
     members.set(key, member);
     const { state, failures } = circuitOf(member, clock.monotonic());
     if (state === before || state === 'half_open') return;
-    audit.appendQuietly({ event: 'upstream.circuit', actor: 'daemon', facts: { upstream: name, for: key, state, failures } });
+    audit.appendQuietly({
+      event: 'upstream.circuit',
+      actor: 'daemon',
+      facts: { upstream: name, agent: whose(key), state, failures },
+    });
   }
 
   function forget(key: string): void {
     members.delete(key);
     failures.delete(key);
+    agents.delete(key);
+  }
+
+  function whose(key: string): string {
+    return agents.get(key) ?? 'an agent';
   }
 
   async function begin(key: string, host: UpstreamOpening['host']): Promise<UpstreamConnection> {
@@ -86,7 +97,7 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
     try {
       ending.throwIfAborted();
       // No record, no process (DESIGN invariant 6).
-      const facts = { upstream: name, for: key, spec: deps.specDigest, start: memberOf(key).starts };
+      const facts = { upstream: name, agent: whose(key), spec: deps.specDigest, start: memberOf(key).starts };
       audit.append({ event: 'upstream.started', actor: 'daemon', facts });
       const opening = { startTimeoutMs: deps.startTimeoutMs, signal: ending, listens: true };
       const connection = await deps.open(key, host === undefined ? opening : { ...opening, host });
@@ -101,7 +112,7 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
       else {
         apply(key, { kind: 'start_failed', at: clock.monotonic(), jitter: jitter() });
         failures.set(key, error.message);
-        log.warn('an upstream did not start for an agent', { upstream: name, for: key, reason: error.message });
+        log.warn('an upstream did not start for an agent', { upstream: name, agent: whose(key), reason: error.message });
       }
       throw error;
     }
@@ -109,10 +120,10 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
 
   function exited(key: string, { code, signal, stderrTail }: UpstreamEnd): void {
     const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
-    failures.set(key, `The process of upstream '${name}' for ${key} ${how}.`);
+    failures.set(key, `The process of upstream '${name}' for ${whose(key)} ${how}.`);
     apply(key, { kind: 'exited', at: clock.monotonic(), jitter: jitter() });
-    audit.appendQuietly({ event: 'upstream.exited', actor: 'daemon', facts: { upstream: name, for: key, code, signal } });
-    log.warn('an upstream exited by itself', { upstream: name, for: key, code, signal, stderr: deps.mask(stderrTail) });
+    audit.appendQuietly({ event: 'upstream.exited', actor: 'daemon', facts: { upstream: name, agent: whose(key), code, signal } });
+    log.warn('an upstream exited by itself', { upstream: name, agent: whose(key), code, signal, stderr: deps.mask(stderrTail) });
     deps.left(key);
   }
 
@@ -121,8 +132,8 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
     if (sessions.live(key) !== connection) return;
     failures.set(key, why);
     apply(key, { kind: 'recycled', at: clock.monotonic(), jitter: jitter() });
-    log.warn('an upstream is stopped to be started anew', { upstream: name, for: key, reason: why });
-    const facts = { upstream: name, for: key, code: null, signal: null, recycled: true };
+    log.warn('an upstream is stopped to be started anew', { upstream: name, agent: whose(key), reason: why });
+    const facts = { upstream: name, agent: whose(key), code: null, signal: null, recycled: true };
     audit.appendQuietly({ event: 'upstream.exited', actor: 'daemon', facts });
     sessions.end(key);
     deps.left(key);
@@ -134,7 +145,7 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
     if (counts(error) || (deaf && live !== undefined)) {
       apply(key, { kind: 'call_failed', at: clock.monotonic(), probe });
       if (live === undefined) return;
-      if (deaf) recycle(key, live, `Upstream '${name}' was stopped for ${key}: it no longer reads its input.`);
+      if (deaf) recycle(key, live, `Upstream '${name}' was stopped for ${whose(key)}: it no longer reads its input.`);
       else if (circuitOf(memberOf(key), clock.monotonic()).state === 'open') examine(key, live);
     } else if (probe) apply(key, { kind: 'probe_released' });
   }
@@ -143,7 +154,7 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
   function examine(key: string, connection: UpstreamConnection): void {
     connection.request('ping', undefined, { signal: ending, timeoutMs: pingTimeoutMs }).then(
       () => undefined,
-      () => recycle(key, connection, `Upstream '${name}' was stopped for ${key}: it answers neither calls nor pings.`),
+      () => recycle(key, connection, `Upstream '${name}' was stopped for ${whose(key)}: it answers neither calls nor pings.`),
     );
   }
 
@@ -160,15 +171,18 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
       sessions.end(key);
       forget(key);
     },
-    desk: (key) => ({
-      upstream: name,
-      clock,
-      member: () => memberOf(key),
-      apply: (event) => apply(key, event),
-      lastFailure: () => failures.get(key),
-      ended: () => ending.aborted,
-      send: (call, deadline) => sessions.use(key, call.host, (own) => deps.send(own, call, deadline)),
-      failed: (error, probe) => failed(key, error, probe),
-    }),
+    desk(key, agent) {
+      if (agent !== undefined && agents.get(key) !== agent) agents.set(key, agent);
+      return {
+        upstream: name,
+        clock,
+        member: () => memberOf(key),
+        apply: (event) => apply(key, event),
+        lastFailure: () => failures.get(key),
+        ended: () => ending.aborted,
+        send: (call, deadline) => sessions.use(key, call.host, (own) => deps.send(own, call, deadline)),
+        failed: (error, probe) => failed(key, error, probe),
+      };
+    },
   };
 }

@@ -75,10 +75,14 @@ describe('an upstream shared by session', () => {
     expect(await failure(say(fleet, c, 'crash'))).toMatchObject({ code: 'fleet.exited' });
     expect(await say(fleet, b, 'pid')).toBe(pidB);
     expect(statusOf(fleet, 'up')).toMatchObject({ pid: main, state: 'ready', circuit: 'closed', restarts: 0, sessions: 1 });
-    expect(home.audit.entries.filter(({ event }) => event === 'upstream.exited')).toHaveLength(2);
+    const exits = home.audit.entries.filter(({ event }) => event === 'upstream.exited');
+    expect(exits.map(({ facts }) => facts?.['agent'])).toEqual(['a', 'c']);
+    expect(statusOf(fleet, 'up')?.error).toBe("The process of upstream 'up' for c exited with code 7.");
+    expect(JSON.stringify([home.audit.entries, statusOf(fleet, 'up')])).not.toContain('c-1');
     // Its own wait is its own trouble, and over soon.
     await expect.poll(() => say(fleet, a, 'pid').catch(() => pidA), { timeout: 3_000 }).not.toBe(pidA);
     await expect.poll(() => say(fleet, c, 'pid').catch(() => pidC), { timeout: 3_000 }).not.toBe(pidC);
+    expect(statusOf(fleet, 'up')?.error).toBeUndefined();
   });
 
   test('[SHARE-3] the main process that is killed ends no other, and its calls go on', async () => {

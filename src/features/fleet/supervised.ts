@@ -262,7 +262,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   }
 
   function call(request: SupervisedCall): Promise<UpstreamReply> {
-    return admitted(sharing === 'shared' ? desk : own.desk(keyOf(request)), request);
+    return admitted(sharing === 'shared' ? desk : own.desk(keyOf(request), request.agent), request);
   }
 
   /** A start lists as well; a session that was there is asked anew. */
