@@ -58,7 +58,7 @@ async function someone(daemon: RunningDaemon, token: string, name: string): Prom
 }
 
 test(
-  '[SHARE-2] [TWOWAY-20] each of three sessions is asked by the process of its own, and by no other',
+  '[SHARE-2] [SHARE-7] [TWOWAY-20] each of three sessions is asked by the process of its own, and by no other',
   { timeout: 60_000 },
   async () => {
     const house = await openHouse({ policies });
