@@ -49,8 +49,8 @@ export interface House {
   upAndEnd(environment?: Record<string, string>, args?: readonly string[]): Promise<Finished>;
   /** Starts it and kills it after so many milliseconds, wherever it is by then. */
   upAndKill(afterMs: number): Promise<void>;
-  /** `sallyport …` as a shell of the same user, without any passphrase unless `environment` names its file. */
-  shell(args: readonly string[], environment?: Record<string, string>): Promise<Finished>;
+  /** `sallyport …` as a shell of the same user, without any passphrase unless `environment` names its file; `input` is piped in. */
+  shell(args: readonly string[], environment?: Record<string, string>, input?: string): Promise<Finished>;
   /** Pids of every process of this house that is alive. */
   processes(): number[];
 }
@@ -79,7 +79,7 @@ export async function openHouse({ policies, settings, seat = 'memory' }: HouseOp
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function launch(args: readonly string[], environment: Record<string, string>) {
+  function launch(args: readonly string[], environment: Record<string, string>, input?: string) {
     const env = {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
@@ -87,7 +87,9 @@ export async function openHouse({ policies, settings, seat = 'memory' }: HouseOp
       SALLYPORT_LOG_LEVEL: 'warn',
       ...environment,
     };
-    const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [main, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+    // It may have ended before it read anything.
+    child.stdin.on('error', () => undefined).end(input);
     const said = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk: Buffer) => (said[name] += chunk.toString()));
     const finished = new Promise<Finished>((resolve, reject) => {
@@ -146,7 +148,7 @@ export async function openHouse({ policies, settings, seat = 'memory' }: HouseOp
       child.kill('SIGKILL');
       await finished;
     },
-    shell: (args, environment = {}) => launch(args, environment).finished,
+    shell: (args, environment = {}, input) => launch(args, environment, input).finished,
   };
 }
 
