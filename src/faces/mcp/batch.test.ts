@@ -126,6 +126,16 @@ test('[BATCH-2] [TWOWAY-4] a client is asked on the stream of a batch, and answe
   ]);
 });
 
+test('[TWOWAY-7] an answer in a batch that is none fails what was asked, and says so', async () => {
+  const stream = await openStream(door, session, { body: JSON.stringify([call(1, 'up__asks')]) });
+  await expect.poll(() => stream.events.length).toBe(1);
+  const [{ id }] = stream.events as [{ id: string }];
+  const answer = await batch([{ jsonrpc: '2.0', id, result: {}, error: { code: 1, message: 'm' } }]);
+  expect(answers(answer)).toMatchObject([{ id, error: { code: -32600 } }]);
+  await stream.ended;
+  expect(stream.events[1]).toMatchObject({ id: 1, result: { failed: 'host.no_answer' } });
+});
+
 test('[BATCH-2] members are taken back one by one, and all by a connection that is gone', async () => {
   const members = [1, 2, 3].map((n) => call(n, 'up__hangs', { n }));
   const first = batch([...members, tell('notifications/cancelled', { requestId: 2 })]);
@@ -157,6 +167,7 @@ test.each<[string, unknown[]]>([
   ['one of 1,000', Array.from({ length: 1_000 }, (_, n) => call(n, 'up__echo'))],
   ['one of 1,000 notifications', Array.from({ length: 1_000 }, () => tell('notifications/roots/list_changed'))],
   ['one with an id twice', [call('x', 'up__echo'), call(1, 'up__echo'), call('x', 'up__hangs')]],
+  ['one with a number twice', [call(7, 'up__echo'), call(8, 'up__echo'), call(7, 'up__echo')]],
 ])('[BATCH-3] %s is -32600 and does nothing at all', async (_, members) => {
   const answer = await batch(members);
   expect(answer.status).toBe(400);
