@@ -14,6 +14,7 @@ import { fleetMigrations, fleetRights } from '../features/fleet/store.ts';
 import { createGateway } from '../features/gateway/call.ts';
 import { refusedByPolicy } from '../features/gateway/admission.ts';
 import { annotationsOf } from '../features/gateway/capability-target.ts';
+import { createApprovalOffers } from '../features/gateway/offer-approval.ts';
 import { createRate } from '../features/gateway/rate.ts';
 import { createGrants } from '../features/grants/grants.ts';
 import { grantMigrations, grantRights } from '../features/grants/store.ts';
@@ -214,6 +215,8 @@ export async function openSlices({
     if (state === undefined || state === 'revoked') await endRights(name, 'ended before the last stop');
   }
 
+  const results = createResults();
+  const approvalOffers = createApprovalOffers({ approvals, agents, audit, results, clock, humanUrl: () => humanUrl?.() });
   const rate = createRate(clock);
   const reachable = (agent: string, upstream: string): boolean => {
     const verdict = policy.decide({ agent, capability: `${upstream}:call:*` });
@@ -235,9 +238,8 @@ export async function openSlices({
     fleet: { fleet, reachable },
     grants: { grants, clock },
     approvals: { approvals },
-    gateway: { audit, agents, policy, fleet, grants, approvals, rate, clock },
+    gateway: { audit, agents, policy, fleet, grants, approvals, approvalOffers, rate, clock },
   });
-  const results = createResults();
   const dispatch = createGateway({
     audit,
     operator,
@@ -252,7 +254,7 @@ export async function openSlices({
     digest,
     operations,
     naming,
-    ...(humanUrl === undefined ? {} : { humanUrl }),
+    approvalOffers,
   });
   return { dispatch, agents, audit, approvals, fleet, clock, entropy, installation };
 }

@@ -1,6 +1,7 @@
 // An operation is declared once; MCP tool, HTTP route, CLI command and reference page are derived from it.
 import type { ZodType } from 'zod';
 import type { Caller } from './caller.ts';
+import type { ClientHost } from './client-host.ts';
 import type { JsonObject } from './json.ts';
 
 /**
@@ -43,6 +44,8 @@ export interface OperationContext {
   readonly signal: AbortSignal;
   /** True when the caller gave a progress token, so that a wait may exceed 55 s (DESIGN §5 Waiting). */
   readonly canProgress: boolean;
+  /** The client behind an agent's call, where it can be asked. */
+  readonly host?: ClientHost;
   /** Operator operations: facts of the verified, consumed proof, for the record of what was decided. Set by the gateway only. */
   readonly proofFacts?: JsonObject;
   /** What the operation declared under `secrets`, checked against what was signed. Zeroed by the gateway when `run` has settled. */

@@ -21,7 +21,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { CatalogTool, Naming } from '../fleet/model.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Results } from '../results/results.ts';
-import { admit, assertStillAdmitted, refusedByPolicy, type AdmissionDeps } from './admission.ts';
+import { admit, assertStillAdmitted, refusedByPolicy, type OfferingDeps } from './admission.ts';
 import { errandOf } from './errands.ts';
 import { createExchange, type Exchanged } from './exchange.ts';
 import { needsInput } from './fulfil.ts';
@@ -30,15 +30,14 @@ import { createFollowing } from './following.ts';
 import { createListing } from './listing.ts';
 import { createLogLevels } from './log-levels.ts';
 import type { Admission, Errand, Sending } from './model.ts';
-import { createApprovalOffers } from './offer-approval.ts';
 import { createOfferListing } from './offer-listing.ts';
 import { createOfferings } from './offering.ts';
 import { outcomeOf, outcomeOfError } from './outcome.ts';
 import { createOperations } from './run-operation.ts';
-import { taskMade } from './task-words.ts';
+import { taskAsks, taskMade } from './task-words.ts';
 import { createTasks } from './tasks.ts';
 
-export interface GatewayDeps extends AdmissionDeps {
+export interface GatewayDeps extends OfferingDeps {
   readonly audit: Audit;
   readonly operator: Operator;
   readonly agents: Agents;
@@ -49,8 +48,6 @@ export interface GatewayDeps extends AdmissionDeps {
   readonly operations: readonly Operation[];
   /** The fleet's; default: plain. */
   readonly naming?: Naming;
-  /** Of the human door, without a slash at its end; nothing until it listens. */
-  readonly humanUrl?: () => string | undefined;
 }
 
 export function createGateway(deps: GatewayDeps): Dispatch {
@@ -65,8 +62,6 @@ export function createGateway(deps: GatewayDeps): Dispatch {
   const hosts = createGovernedHosts({ ...deps, rootsOf, wantsLog: (caller, level) => logLevels.wanted(caller, level) });
   const following = createFollowing({ ...deps, offers, hosts });
   const exchange = createExchange({ ...deps, hosts, rootsOf });
-  const { humanUrl = () => undefined } = deps;
-  const admitting = { ...deps, approvalOffers: createApprovalOffers({ ...deps, humanUrl }) };
 
   async function callTool(caller: AgentCaller, call: ToolCall): Promise<ToolAnswer> {
     let errand: Errand;
@@ -76,7 +71,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
       const operation = listing.operation(call);
       if (operation !== undefined) return await own.call(caller, operation, call);
       errand = errandFor(caller, find(caller, call), call);
-      admission = await admit(admitting, caller, errand.subject, errand.args, call);
+      admission = await admit(deps, caller, errand.subject, errand.args, call);
     } catch (thrown) {
       throw noted(caller, { tool: call.name }, asAppError(thrown));
     }
@@ -92,7 +87,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
       if (target.kind === 'task' || target.kind === 'tasks') ({ errand, admission } = tasks.errand(caller, request));
       else {
         errand = errandOf({ fleet, policy, offers }, caller, request, target);
-        admission = await admit(admitting, caller, errand.subject, errand.args, request);
+        admission = await admit(deps, caller, errand.subject, errand.args, request);
       }
     } catch (thrown) {
       throw noted(caller, { method: request.method, target: wordOf(target) }, asAppError(thrown));
@@ -151,7 +146,8 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     };
     try {
       let answer = await errand.send(sending, exchange.answersOf(errand, call));
-      if (needsInput(answer)) answer = await exchange.goOn(answer, { caller, errand, sending, call, host, intent: intent.id });
+      if (needsInput(answer) || taskAsks(errand.method, answer))
+        answer = await exchange.goOn(answer, { caller, errand, sending, call, host, intent: intent.id });
       const json = answer.kind === 'result' ? mask(answer.json, answer.value) : mask(answer.json);
       intent.close(outcomeOf(answer), { chars: json.length, ms: Math.round(clock.monotonic() - startedAt) }, { answer: json });
       if (answer.kind === 'error') return { kind: 'upstream_error', error: json };

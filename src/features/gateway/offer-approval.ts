@@ -11,7 +11,7 @@ import type { Approvals } from '../approvals/approvals.ts';
 import type { Approval } from '../approvals/model.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Results } from '../results/results.ts';
-import type { RedactCategory } from '../policy/model.ts';
+import { formatTtl, type RedactCategory } from '../policy/model.ts';
 import { elicits, isObject } from './ask-verdict.ts';
 import { every, progressEveryMs } from './every.ts';
 
@@ -34,61 +34,88 @@ export interface ApprovalOffers {
    * cannot be asked, took the call back, or for time. Returned as it is where the client cannot be asked, or is asked about it already.
    */
   offer(approval: Approval, caller: AgentCaller, call: WaitingCall, redact: readonly RedactCategory[]): Promise<Approval>;
+  /**
+   * Shows it to a client while somebody else waits; what is returned has to be called when that wait is over. `answered` is called once,
+   * with whether the client wants to wait. Nothing where the client cannot be asked, or is asked about it already.
+   */
+  show(
+    approval: Approval,
+    caller: AgentCaller,
+    host: ClientHost,
+    redact: readonly RedactCategory[],
+    answered: (waits: boolean) => void,
+  ): ((state: Approval['state']) => void) | undefined;
 }
 
 /** While the question is open, its client is known to wait. */
 export const longestOfferMs = 10 * 60_000;
 /** Afterwards, without a progress token, nothing tells that anybody still does (DESIGN §5 Waiting). */
 export const silentWaitMs = 55_000;
-const mostArgumentText = 500;
+const mostText = 500;
 
 export function createApprovalOffers(deps: ApprovalOfferDeps): ApprovalOffers {
   const { approvals, agents, audit, clock, humanUrl } = deps;
   const open = new WeakMap<ClientHost, Set<string>>();
   let offers = 0;
 
-  return {
-    async offer(approval, caller, { host, signal, onProgress }, redact) {
-      const mode = host === undefined ? undefined : modeFor(host, humanUrl());
-      if (host === undefined || mode === undefined) return approval;
-      const ofHost = open.get(host) ?? new Set();
-      if (ofHost.has(approval.id)) return approval;
-      open.set(host, ofHost.add(approval.id));
-      const { id } = approval;
-      const actor = actorOf(caller);
-      const elicitationId = `${id}.${(offers += 1)}`;
-      const params =
-        mode.kind === 'url'
-          ? { mode: 'url', elicitationId, url: `${mode.origin}/approvals/${id}`, message: urlMessage(approval) }
-          : { message: formMessage(approval, shownArguments(deps, approval, redact)), requestedSchema };
+  const show: ApprovalOffers['show'] = (approval, caller, host, redact, answered) => {
+    const mode = modeFor(host, humanUrl());
+    const ofHost = open.get(host) ?? new Set();
+    if (mode === undefined || ofHost.has(approval.id)) return undefined;
+    const { id } = approval;
+    const elicitationId = `${id}.${(offers += 1)}`;
+    const params =
+      mode.kind === 'url'
+        ? { mode: 'url', elicitationId, url: `${mode.origin}/approvals/${id}`, message: urlMessage(approval) }
+        : { message: formMessage(approval, shownArguments(deps, approval, redact)), requestedSchema };
+    audit.append({ event: 'approval.offered', actor: actorOf(caller), facts: { approval: id, mode: mode.kind } });
+    open.set(host, ofHost.add(id));
+    const taken = new AbortController();
+    const settle = (waits: boolean): void => {
+      if (!taken.signal.aborted) answered(waits);
+    };
+    host.ask({ method: 'elicitation/create', params: JSON.stringify(params), signal: taken.signal }).then(
+      (reply) => settle(waitsOn(reply)),
+      () => settle(false),
+    );
+    return (state) => {
+      taken.abort();
+      ofHost.delete(id);
+      if (mode.kind === 'url' && state !== 'pending')
+        host.notify('notifications/elicitation/complete', JSON.stringify({ elicitationId }));
+    };
+  };
 
-      const taken = new AbortController();
+  return {
+    show,
+    async offer(approval, caller, { host, signal, onProgress }, redact) {
       const over = new AbortController();
       const giveUp = (): void => over.abort();
       const stops: Unsubscribe[] = [];
+      const shown =
+        host &&
+        show(approval, caller, host, redact, (waits) => {
+          if (!waits) giveUp();
+          else if (onProgress === undefined) stops.push(clock.after(silentWaitMs, giveUp));
+        });
+      if (shown === undefined) return approval;
+      const { id } = approval;
       const startedAt = clock.monotonic();
       const seconds = (): number => Math.round((clock.monotonic() - startedAt) / 1_000);
+      let { state } = approval;
       try {
-        audit.append({ event: 'approval.offered', actor, facts: { approval: id, mode: mode.kind } });
         signal.addEventListener('abort', giveUp, { once: true });
         if (signal.aborted) giveUp();
         if (onProgress !== undefined) stops.push(every(clock, progressEveryMs, () => onProgress(waitingNote(id, seconds()))));
-        host.ask({ method: 'elicitation/create', params: JSON.stringify(params), signal: taken.signal }).then((reply) => {
-          if (!waitsOn(reply)) giveUp();
-          else if (onProgress === undefined) stops.push(clock.after(silentWaitMs, giveUp));
-        }, giveUp);
         const stands = await approvals.wait(id, longestOfferMs, over.signal);
-        audit.append({ event: 'approval.waited', actor, facts: { approval: id, seconds: seconds(), state: stands.state } });
-        if (mode.kind === 'url' && stands.state !== 'pending')
-          host.notify('notifications/elicitation/complete', JSON.stringify({ elicitationId }));
+        ({ state } = stands);
+        audit.append({ event: 'approval.waited', actor: actorOf(caller), facts: { approval: id, seconds: seconds(), state } });
         agents.assertActive(caller.agent);
         return stands;
       } finally {
+        shown(state);
         signal.removeEventListener('abort', giveUp);
-        taken.abort();
-        over.abort();
         for (const stop of stops) stop();
-        ofHost.delete(id);
       }
     },
   };
@@ -131,12 +158,16 @@ function urlMessage({ agent, capability, id }: Approval): string {
   return `The agent ${agent} needs a human to approve ${capability}. The page says how: with the command scopegate approve ${id}. It decides nothing by itself.`;
 }
 
-function formMessage({ agent, capability, id, expiresAt }: Approval, args: string): string {
+function formMessage({ agent, capability, id, expiresAt, origin, ttlMs, reason }: Approval, args: string): string {
+  const buys =
+    origin === 'call'
+      ? [`Arguments: ${args}`]
+      : [`For: ${formatTtl(ttlMs)}, with any arguments`, `The agent says: “${shortened(printable(reason))}”`];
   return [
     'A human has to approve this before it runs.',
     `Agent: ${agent}`,
     `Capability: ${printable(capability)}`,
-    `Arguments: ${args}`,
+    ...buys,
     `Waits until: ${new Date(expiresAt).toISOString()}`,
     `To approve, run in a terminal: scopegate approve ${id}`,
     'This form decides nothing; it only asks whether the call should wait.',
@@ -145,8 +176,10 @@ function formMessage({ agent, capability, id, expiresAt }: Approval, args: strin
 
 function shownArguments({ results }: ApprovalOfferDeps, { args }: Approval, redact: readonly RedactCategory[]): string {
   if (args === undefined) return '(none)';
-  const text = printable(results.redact(JSON.stringify(args), redact).json);
-  if (text.length <= mostArgumentText) return text;
-  const start = text.slice(0, mostArgumentText).replace(/[\uD800-\uDBFF]$/, '');
-  return `${start}… (shortened; scopegate approve shows all of it)`;
+  return shortened(printable(results.redact(JSON.stringify(args), redact).json));
+}
+
+function shortened(text: string): string {
+  if (text.length <= mostText) return text;
+  return `${text.slice(0, mostText).replace(/[\uD800-\uDBFF]$/, '')}… (shortened; scopegate approve shows all of it)`;
 }

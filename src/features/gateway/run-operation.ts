@@ -94,11 +94,12 @@ export function createOperations({ operations, audit, operator, digest }: Operat
       assertReachable(caller, operation);
       const input = parseInput(operation, call.args ?? {});
       assertRecordable(operation);
-      const { onProgress } = call;
+      const { onProgress, host } = call;
       const context: OperationContext = {
         caller,
         signal: call.signal,
         canProgress: onProgress !== undefined,
+        ...(host === undefined ? {} : { host }),
         progress: (note) => onProgress?.({ ...note }),
       };
       return { kind: 'operation', operation, output: await operation.run(input, context) };

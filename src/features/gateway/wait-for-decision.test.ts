@@ -1,7 +1,8 @@
 // wait: true, on a clock that moves when told to: who is woken when, what is said meanwhile, and what stays behind.
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts';
+import { fakeHost } from '../../../test/support/fake-host.ts';
 import { openGatewayHouse, type GatewayHouse } from '../../../test/support/gateway-house.ts';
 import type { HouseAgent } from '../../../test/support/house-agent.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -167,6 +168,41 @@ test('[APPR-6] a caller that gives up is let go at once, leaves no timer behind 
   expect(wait.notes).toEqual([]);
   expect(await house.open(wait.kimi)).toHaveLength(1);
   expect(await waited(wait.id)).toEqual([[0, 'pending']]);
+});
+
+describe('a client that can show it', () => {
+  async function shownWait(answer: JsonObject | undefined) {
+    const kimi = await house.agent();
+    const host = fakeHost({ elicitation: {} }, () => answer);
+    const wait = kimi.json('scopegate_request_capability', { ...asked, wait: true }, { host });
+    await expect.poll(() => host.asked.length).toBe(1);
+    const [open] = await house.open(kimi);
+    return { kimi, host, wait, id: open?.approval_id ?? '' };
+  }
+
+  test('[ELICIT-1] [ELICIT-2] is shown that a person is needed, accepts to no effect, and has the answer of the person', async () => {
+    const { kimi, host, wait, id } = await shownWait({ action: 'accept', content: { wait: true, approve: true } });
+    const { message } = host.asked[0]?.params ?? {};
+    for (const part of [`Agent: ${kimi.caller.agent}`, 'For: 15m, with any arguments', '“ship the fix”', `scopegate approve ${id}`])
+      expect(message).toContain(part);
+    expect(await house.open(kimi)).toHaveLength(1);
+    await house.approve(id);
+    expect(await wait).toMatchObject({ granted: true, approval_id: id });
+    expect(host.asked[0]?.signal.aborted).toBe(true);
+  });
+
+  test('[ELICIT-3] ends the wait when it does not want to wait', async () => {
+    const { kimi, wait, id } = await shownWait({ action: 'decline' });
+    expect(await wait).toMatchObject({ granted: false, status: 'approval_timeout', approval_id: id });
+    expect(await house.open(kimi)).toHaveLength(1);
+  });
+
+  test('[ELICIT-4] waits no longer than without being shown anything, and has the question taken back', async () => {
+    const { host, wait } = await shownWait(undefined);
+    clock.advance(55_000);
+    expect(await wait).toMatchObject({ status: 'approval_timeout' });
+    expect(host.asked[0]?.signal.aborted).toBe(true);
+  });
 });
 
 test('[APPR-6] all who wait for one question are woken by one decision', async () => {

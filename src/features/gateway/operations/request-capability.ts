@@ -10,13 +10,13 @@ import { denialMemoryMs, type Approval } from '../../approvals/model.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { Verdict } from '../../policy/model.ts';
-import type { AdmissionDeps } from '../admission.ts';
+import type { OfferingDeps } from '../admission.ts';
 import { adviceOn } from '../advice.ts';
 import { annotationsOf } from '../capability-target.ts';
 import { heldGrant } from '../held-grant.ts';
 import { waitForDecision } from '../wait-for-decision.ts';
 
-export interface RequestDeps extends AdmissionDeps {
+export interface RequestDeps extends OfferingDeps {
   readonly audit: Audit;
   readonly agents: Agents;
   readonly fleet: Fleet;
@@ -80,7 +80,7 @@ export function requestCapability(deps: RequestDeps) {
       return refusedByHuman(String(id), String(reason), thrown.retryAfterMs ?? 0);
     }
     if (request.wait !== true) return pending(approval, verdict.reason);
-    const decided = await waitForDecision({ approvals, audit, clock }, approval, request.timeout_s, context);
+    const decided = await waitForDecision(deps, approval, request.timeout_s, context);
     if (decided.state === 'approved') {
       const grant = heldGrant(grants, agent, request.capability, verdict);
       const more = { via: 'human_approval', approval_id: decided.id };
