@@ -378,6 +378,8 @@ export const requirements = {
   'TASK-8':
     'Tasks are declared where something behind the endpoint has them, as the revision of the client has it; a client of 2026 that did not declare them gets -32021.',
   'TASK-9': 'What is kept of tasks is bounded for each agent, and forgotten when their time is over.',
+  'TASK-11':
+    'What a task asks its client of 2026 is decided and recorded like every question of an upstream, and of roots in the answers it gets no more than it may.',
   'TASK-10': 'How a task goes is told to the client whose call it was, and to nobody else.',
 
   'LOAD-1': '20 agents with 1,000 calls each, mixed allow and ask: flat memory, no leaked child, the log verifies.',

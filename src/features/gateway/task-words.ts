@@ -2,6 +2,7 @@
 // 2026-07-28 (`io.modelcontextprotocol/tasks`). Reads only; knows no owner.
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Offering } from '../../kernel/dispatch.ts';
+import type { UpstreamAnswer } from '../fleet/fleet.ts';
 import { isObject } from './ask-verdict.ts';
 
 export const taskExtension = 'io.modelcontextprotocol/tasks';
@@ -32,6 +33,14 @@ export function taskIn(value: JsonObject): TaskWords | undefined {
 export function taskMade(value: JsonObject, asked: boolean): TaskWords | undefined {
   if (value['resultType'] === 'task') return taskIn(value);
   return asked && isObject(value['task']) ? taskIn(value) : undefined;
+}
+
+/** A task of 2026-07-28 that waits for its client says within what is asked about it what it wants to know. */
+export function taskAsks(
+  method: string | undefined,
+  answer: UpstreamAnswer,
+): answer is Extract<UpstreamAnswer, { kind: 'result' }> {
+  return method?.startsWith('tasks/') === true && answer.kind === 'result' && answer.value['inputRequests'] !== undefined;
 }
 
 /** What of tasks an upstream of 2025-11-25 says it can do for tool calls, and the gateway relays. */

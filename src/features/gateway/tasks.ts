@@ -161,7 +161,7 @@ export function createTasks(deps: TaskDeps): Tasks {
     if (task === undefined) throw unknownTask(asked, offerings.of(caller, scope));
     const { upstream, subject, args } = task;
     const { agent, session } = caller;
-    const request = { upstream, method, params: { ...rest, taskId: id }, name: id, agent, session, client, signal };
+    const request = { upstream, method, name: id, agent, session, client, signal };
     const waits = method === 'tasks/result' ? { timeoutMs: longestWaitMs } : {};
     return {
       admission: standing(task),
@@ -171,8 +171,8 @@ export function createTasks(deps: TaskDeps): Tasks {
         method,
         reads: method === 'tasks/get' || method === 'tasks/result',
         sealed: { task: id, params: JSON.stringify(rest) },
-        async send(sending) {
-          const answer = await fleet.relay({ ...request, ...waits, ...sending });
+        async send(sending, more) {
+          const answer = await fleet.relay({ ...request, params: { ...rest, ...more, taskId: id }, ...waits, ...sending });
           answered(task, method, answer);
           return answer;
         },
