@@ -135,7 +135,7 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
       ...discovery,
       perSession: false,
       request: ask,
-      subscribe: (uri) => subscription.add(uri),
+      subscribe: (uri, options) => subscription.add(uri, options),
       unsubscribe: (uri) => subscription.remove(uri),
       notify: () => undefined,
       onNotification: (listener) => void listeners.push(listener),

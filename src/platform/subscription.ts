@@ -2,13 +2,13 @@
 // place: the old one goes when the new one is acknowledged, so that nothing is missed in between. Knows no transport.
 import { AppError } from '../kernel/errors.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { Clock, UpstreamReply } from '../kernel/ports.ts';
+import type { Clock, Unsubscribe, UpstreamReply, UpstreamRequestOptions } from '../kernel/ports.ts';
 
 export interface Subscription {
   /** Begins to listen for changed lists, in the background. */
   listen(): void;
-  /** Resolves when the upstream acknowledged a subscription with it, or refused. Rejects with `fleet.timeout`, or why there is none. */
-  add(uri: string): Promise<UpstreamReply>;
+  /** Resolves when the upstream acknowledged a subscription with it, or refused. Rejects with `fleet.timeout`, `fleet.cancelled`, or why there is none. */
+  add(uri: string, patience: Pick<UpstreamRequestOptions, 'signal' | 'timeoutMs'>): Promise<UpstreamReply>;
   remove(uri: string): Promise<UpstreamReply>;
   stop(): void;
 }
@@ -16,7 +16,7 @@ export interface Subscription {
 export interface SubscriptionStream {
   /** `notifications/subscriptions/acknowledged` came; again when the stream was broken and is there once more. */
   acknowledged(params: JsonObject | undefined): void;
-  /** There will be no such stream. */
+  /** There is no such stream, or not any more. */
   ended(why: AppError): void;
 }
 
@@ -29,6 +29,8 @@ export interface SubscriptionDeps {
 }
 
 const acknowledgeMs = 10_000;
+/** Before one that the upstream ended is asked for again. */
+const againMs = 5_000;
 const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
 const agreed: UpstreamReply = { kind: 'result', json: '{}', value: {} };
 
@@ -42,6 +44,9 @@ export function createSubscription({ clock, open, missed }: SubscriptionDeps): S
   let followsLists = false;
   let current: Covered | undefined;
   let stopped = false;
+  /** What was covered by one that the upstream ended. */
+  let broken: ReadonlySet<string> = new Set();
+  let stopTimer: Unsubscribe | undefined;
   let turn: Promise<void> = Promise.resolve();
   let queued: Promise<void> | undefined;
 
@@ -75,10 +80,10 @@ export function createSubscription({ clock, open, missed }: SubscriptionDeps): S
       },
       ended(why) {
         reject(why);
-        if (current?.stop === stop) current = undefined;
+        if (current?.stop === stop) again(current.uris);
       },
     });
-    const stopTimer = clock.after(acknowledgeMs, () => reject(unacknowledged()));
+    const stopWaiting = clock.after(acknowledgeMs, () => reject(unacknowledged(acknowledgeMs)));
     try {
       current = { uris: await promise, stop };
       before?.stop();
@@ -86,9 +91,38 @@ export function createSubscription({ clock, open, missed }: SubscriptionDeps): S
       stop();
       throw error;
     } finally {
-      stopTimer();
+      stopWaiting();
     }
     if (stopped) stop();
+    const heardNothing = broken;
+    broken = new Set();
+    for (const uri of heardNothing) if (current.uris.has(uri)) missed(uri);
+  }
+
+  function again(uris: ReadonlySet<string>): void {
+    current = undefined;
+    broken = uris;
+    if (stopped) return;
+    stopTimer?.();
+    stopTimer = clock.after(againMs, () => void renew().catch(() => again(broken)));
+  }
+
+  /** The wait of one of those whom it serves. */
+  async function inTime(
+    work: Promise<void>,
+    { signal, timeoutMs }: Pick<UpstreamRequestOptions, 'signal' | 'timeoutMs'>,
+  ): Promise<void> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const leave = (): void => reject(new AppError('unavailable', 'fleet.cancelled', 'It was cancelled.', { data: { sent: true } }));
+    const stopWaiting = clock.after(timeoutMs, () => reject(unacknowledged(timeoutMs)));
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    try {
+      await Promise.race([work, promise]);
+    } finally {
+      stopWaiting();
+      signal.removeEventListener('abort', leave);
+    }
   }
 
   return {
@@ -96,11 +130,11 @@ export function createSubscription({ clock, open, missed }: SubscriptionDeps): S
       followsLists = true;
       renew().catch(() => undefined);
     },
-    async add(uri) {
+    async add(uri, patience) {
       if (current?.uris.has(uri) === true && wanted.has(uri)) return agreed;
       wanted.add(uri);
       try {
-        await renew();
+        await inTime(renew(), patience);
       } catch (error) {
         wanted.delete(uri);
         throw error;
@@ -119,6 +153,7 @@ export function createSubscription({ clock, open, missed }: SubscriptionDeps): S
     },
     stop() {
       stopped = true;
+      stopTimer?.();
       current?.stop();
       current = undefined;
     },
@@ -136,11 +171,11 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function unacknowledged(): AppError {
+function unacknowledged(ms: number): AppError {
   return new AppError(
     'unavailable',
     'fleet.timeout',
-    `The upstream did not acknowledge a subscription within ${acknowledgeMs} ms.`,
+    `The upstream did not acknowledge a subscription within ${Math.round(ms)} ms.`,
     {
       hint: 'Try again; read the resource when you need to know.',
       data: { sent: true },

@@ -166,6 +166,17 @@ describe('[TWOWAY-26] a program that speaks 2026-07-28 alone', () => {
     expect(heard).toEqual(['{"uri":"a:two","_meta":{}}']);
   });
 
+  test('[TWOWAY-27] that ends the subscription is asked for it again, and what was followed counts as changed', async () => {
+    const connection = await open('modern');
+    const heard: (string | undefined)[] = [];
+    connection.onNotification((method, _params, text) => method.endsWith('updated') && heard.push(text));
+    await connection.subscribe('a:one', { signal, timeoutMs: 5_000 });
+    await call(connection, 'end');
+    expect(JSON.parse(await call(connection, 'subscriptions'))).toEqual([]);
+    await expect.poll(() => heard, { timeout: 9_000 }).toEqual(['{"uri":"a:one"}']);
+    expect(JSON.parse(await call(connection, 'subscriptions'))).toMatchObject([{ resourceSubscriptions: ['a:one'] }]);
+  }, 15_000);
+
   test('one that speaks neither is not taken for it', async () => {
     await expect(open('error-initialize')).rejects.toMatchObject({ code: 'fleet.start_failed' });
   });

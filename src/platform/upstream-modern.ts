@@ -79,7 +79,7 @@ export async function openModern(
       assertFinal(reply, options);
       return reply;
     },
-    subscribe: (uri) => subscription.add(uri),
+    subscribe: (uri, options) => subscription.add(uri, options),
     unsubscribe: (uri) => subscription.remove(uri),
     // The client of this revision has nothing to tell but what it cancels.
     notify: () => undefined,

@@ -200,9 +200,17 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
 
   function receiveNotification({ method, params, text }: Extract<Frame, { kind: 'notification' }>, via: number | undefined): void {
     if (method === 'notifications/progress') return receiveProgress(params ?? {});
-    if (method === 'notifications/cancelled') return asks.cancelled(params);
+    if (method === 'notifications/cancelled') return receiveCancelled(params);
     if (ofConnection.test(method)) return onNotification(method, params, text);
     guarded(() => hostOf(via)?.notify(method, text));
+  }
+
+  /** Of what it asked itself; in 2026-07-28 of a subscription as well, and of no other request of ours. */
+  function receiveCancelled(params: JsonObject | undefined): void {
+    asks.cancelled(params);
+    const id = params?.['requestId'];
+    if (typeof id !== 'number' || pending.get(id)?.method !== 'subscriptions/listen') return;
+    take(id)?.reject(protocolError('The upstream ended the subscription.'));
   }
 
   function receiveProgress({ progressToken, ...note }: JsonObject): void {

@@ -27,6 +27,15 @@ describe('what sessions wish to be told', () => {
     expect(wishes.any()).toBe(false);
   });
 
+  test('[TWOWAY-28] keep the client that whatever is opened for them later is for', () => {
+    const wishes = createWishes();
+    const whole = party('a', 'a1');
+    wishes.logLevel({ agent: 'a', session: 'a1' }, 'info');
+    wishes.follow(whole, 'x:1');
+    wishes.logLevel({ agent: 'a', session: 'a1' }, 'debug');
+    expect(wishes.someone(all)).toBe(whole);
+  });
+
   test('an update of a part concerns who follows the whole', () => {
     const wishes = createWishes();
     wishes.follow(party('a', 'whole'), 'x:dir/');

@@ -4,7 +4,7 @@ import { logLevels, type LogLevel } from '../../kernel/dispatch.ts';
 import type { Party } from './model.ts';
 
 interface Wish {
-  readonly party: Party;
+  party: Party;
   level: LogLevel | undefined;
   readonly uris: Set<string>;
 }
@@ -38,6 +38,8 @@ export function createWishes(): Wishes {
   function wishOf(party: Party): Wish {
     let wish = wishes.get(party.session);
     if (wish === undefined) wishes.set(party.session, (wish = { party, level: undefined, uris: new Set() }));
+    // Who says a level may stand there without its client; what is opened for it later needs one.
+    else if (party.host !== undefined) wish.party = party;
     return wish;
   }
 
