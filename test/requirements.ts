@@ -79,6 +79,7 @@ export const requirements = {
     'Answers of upstreams over plain HTTP are told as node’s HTTP client tells them, however the bytes are cut; what is not plain is left to it.',
   'FAST-5':
     'A connection to an upstream is kept as long as nothing is in doubt; a request is sent again only if it may be, and once; what failed says whether it was sent.',
+  'FAST-6': 'A result of any length and in any characters leaves the agent door as the text it is.',
 
   'AGENT-1': 'A token is shown once, is 256 random bits, and only its hash is stored.',
   'AGENT-2': 'Add, rotate, revoke, remove and unsuspend need an operator signature; suspend narrows and does not.',

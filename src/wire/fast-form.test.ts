@@ -18,6 +18,8 @@ const tellerTo =
     }
     return (body) => {
       told.push(`${said}\n${body}`);
+      if (path === '/large') return reply.send(200, [], `${said}${body.repeat(5_000)}`);
+      if (path === '/parts') return reply.send(200, [], [said, body.repeat(5_000), '}']);
       if (path !== '/stream') return reply.send(path === '/taken' ? 202 : 200, ['Content-Type', 'text/plain'], `${said}\n${body}`);
       reply.open(['Content-Type', 'text/event-stream']);
       reply.write(`${said}\n${body}`);
@@ -85,6 +87,9 @@ describe('the plain form', () => {
     ['one that says the usual', request('{}', { lines: ['connection: Keep-Alive'] })],
     ['a stream', request('a\nb', { path: '/stream' })],
     ['an empty stream', request('', { path: '/stream' })],
+    ['a long answer', request('long', { path: '/large' })],
+    ['a long answer of several bytes a character', request('\u{1f600}', { path: '/large' })],
+    ['an answer in parts', request('\u00e9', { path: '/parts' })],
     ['a body of exactly the limit', request('x'.repeat(1_000))],
     ['the longest path', request('{}', { path: '/mcp/upstreams/a-b_c.d~e' })],
   ])('[FAST-1] is answered byte for byte as node answers it: %s', async (_, text) => {

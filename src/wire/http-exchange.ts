@@ -13,8 +13,8 @@ export interface HttpHead {
 export type HeaderList = readonly string[];
 
 export interface HttpReply {
-  /** The whole answer at once. Does nothing when the peer is gone or the answer was given. */
-  send(status: number, headers: HeaderList, body: string): void;
+  /** The whole answer at once, its body in one text or in parts. Does nothing when the peer is gone or the answer was given. */
+  send(status: number, headers: HeaderList, body: string | readonly string[]): void;
   /** Starts a 200 answer of unknown length; its head leaves with the first `write`. */
   open(headers: HeaderList): void;
   write(text: string): void;

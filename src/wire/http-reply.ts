@@ -13,8 +13,9 @@ export function createReply(request: IncomingMessage, response: ServerResponse):
   let gone: (() => void) | undefined;
 
   return {
-    send(status, headers, body) {
+    send(status, headers, text) {
       if (response.headersSent || response.destroyed) return;
+      const body = typeof text === 'string' ? text : text.join('');
       const unread = !request.readableEnded && announcesBody(request);
       const bytes = body.length > largeBody ? Buffer.from(body) : undefined;
       const length = bytes?.length ?? Buffer.byteLength(body);

@@ -7,7 +7,7 @@ import { asAppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/ports.ts';
 import type { Era, SharedRequest } from '../../wire/era.ts';
-import { encodeError, encodeErrorText, encodeResult, rpcCode, type RequestId } from '../../wire/jsonrpc.ts';
+import { encodeError, encodeErrorText, encodeResult, encodeResultParts, rpcCode, type RequestId } from '../../wire/jsonrpc.ts';
 import { drawFailure, drawOutput, type ToolText } from './gate-convention.ts';
 import { relayFailure } from './relay-failure.ts';
 import type { CallHome, CallInFlight, ReplySlot } from './in-flight.ts';
@@ -132,10 +132,15 @@ function nameOf(request: CallRequest): JsonObject {
   return { method: request.kind === 'relay' ? request.method.slice(0, 128) : 'resources/subscribe' };
 }
 
+/** From here on a joined answer costs more than one in parts. UTF-16 units. */
+const longResult = 8 * 1024;
+
 function give(era: Era, { id, slot }: CallInFlight, answer: ToolAnswer, request: CallRequest): void {
   if (answer.kind === 'upstream') {
     const reads = request.kind === 'relay' && request.method === 'resources/read';
-    slot.answer(encodeResult(id, reads ? era.results.relayedRead(answer.result) : era.results.relayed(answer.result)));
+    const result = reads ? era.results.relayedRead(answer.result) : era.results.relayed(answer.result);
+    if (result.length >= longResult && slot.answerInParts !== undefined) slot.answerInParts(encodeResultParts(id, result));
+    else slot.answer(encodeResult(id, result));
   } else if (answer.kind === 'upstream_error') {
     const { error, status } = era.relayedError(answer.error, request.kind === 'relay' && request.target.kind === 'method');
     slot.answer(encodeErrorText(id, error), status);

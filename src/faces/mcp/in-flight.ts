@@ -26,6 +26,8 @@ export interface ReplySlot {
   keepAlive(): void;
   /** `status`: the HTTP status where the answer is a body of its own; 200 unless said. */
   answer(message: string, status?: number): void;
+  /** The same with 200, in parts that follow one another, where the way out can take them. For results too long to be joined. */
+  answerInParts?(parts: readonly string[]): void;
   /** The client took its request back: the exchange ends without an answer. */
   abandon(): void;
 }

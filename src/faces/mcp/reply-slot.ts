@@ -31,7 +31,7 @@ export function createReplySlot(reply: HttpReply, accepted: Accepted, headers: H
     streaming = true;
     reply.open(headers.length === 0 ? streamHeaders : [...streamHeaders, ...headers]);
   };
-  return {
+  const slot: ReplySlot = {
     streams: accepted.stream,
     notice(message) {
       if (!accepted.stream || reply.backlog() > maxBacklogBytes) return false;
@@ -51,9 +51,14 @@ export function createReplySlot(reply: HttpReply, accepted: Accepted, headers: H
       reply.write(encodeEvent(message));
       reply.end();
     },
+    answerInParts(parts) {
+      if (streaming || !accepted.json) slot.answer(parts.join(''));
+      else reply.send(200, headers.length === 0 ? jsonHeaders : [...jsonHeaders, ...headers], parts);
+    },
     abandon() {
       if (streaming) reply.end();
       else reply.send(202, [], '');
     },
   };
+  return slot;
 }

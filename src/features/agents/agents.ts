@@ -10,7 +10,7 @@ import type { Agent, AgentEnd, Decision } from './model.ts';
 import { badName, changeable, exists, notActive, notFound, notSuspended } from './refusals.ts';
 import { deleteAgent, insertAgent, readAgent, readAgents, updateAgent } from './store.ts';
 import type { AgentRow } from './store.ts';
-import { isToken, newToken, tokenHash } from './token.ts';
+import { looksLikeToken, newToken, tokenHash } from './token.ts';
 
 export interface Agents {
   /** The agent whose current token this is, in any state but locked; unknown tokens are `undefined`. Synchronous, no scan. */
@@ -113,7 +113,7 @@ export async function createAgents({ db, audit, clock, entropy, digest }: Agents
 
   return {
     authenticate(token) {
-      if (!isToken(digest, token)) return undefined;
+      if (!looksLikeToken(token)) return undefined;
       // A lookup by hash tells an attacker's clock nothing: it would take a preimage to come near another token's hash.
       return directory.byTokenHash(tokenHash(digest, token));
     },

@@ -1,9 +1,9 @@
 // Agent tokens: `sp_`, 256 random bits in base64url (43 characters), and a checksum of 6 more, by which secret scanners can tell
-// one from chance and we can refuse a mistyped one without looking it up.
+// one from chance.
 import { encodeBase64url, encodeHex } from '../../lib/base64url.ts';
 import type { Digest, Entropy } from '../../kernel/ports.ts';
 
-const shape = /^sp_[A-Za-z0-9_-]{43}([A-Za-z0-9_-]{6})$/;
+const shape = /^sp_[A-Za-z0-9_-]{49}$/;
 const checksumLength = 6;
 
 function checksum(digest: Digest, body: string): string {
@@ -15,9 +15,9 @@ export function newToken(entropy: Entropy, digest: Digest): string {
   return body + checksum(digest, body);
 }
 
-/** Well-formed, checksum included. Says nothing of whose it is. */
-export function isToken(digest: Digest, text: string): boolean {
-  return shape.exec(text)?.[1] === checksum(digest, text.slice(0, -checksumLength));
+/** Of the right length and characters. The checksum is for others: to us a wrong one is a token that nobody has. */
+export function looksLikeToken(text: string): boolean {
+  return shape.test(text);
 }
 
 /**
