@@ -8,16 +8,17 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Fleet, UpstreamAnswer } from '../fleet/fleet.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import type { TaskNotice } from '../fleet/model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Results } from '../results/results.ts';
 import { assertStillAdmitted } from './admission.ts';
 import type { Admission, Admitted } from './model.ts';
 import type { Offerings } from './offering.ts';
-import { createOwnedTasks, mostTasks, type OwnedTask, type TaskLoss } from './owned-tasks.ts';
+import { createOwnedTasks, mostTasks, type OwnedTask } from './owned-tasks.ts';
+import { createTaskCourse, hourMs } from './task-course.ts';
 import { taskPage, type TaskPageDeps } from './task-page.ts';
-import { sessionTasks, taskIn, terminal, type TaskWords } from './task-words.ts';
+import { sessionTasks, terminal, type TaskWords } from './task-words.ts';
 
 export interface Tasks {
   /**
@@ -57,22 +58,14 @@ interface TaskDeps extends TaskPageDeps {
   readonly clock: Clock;
 }
 
-const hourMs = 60 * 60_000;
-/** Where the upstream promises nothing, and where it promises more. */
-const usuallyKeptMs = 24 * hourMs;
-const longestKeptMs = 7 * usuallyKeptMs;
-/** After its end, where the upstream keeps it longer. */
-const keptEndedMs = hourMs;
-/** Two clocks, and the way between them. */
-const graceMs = 60_000;
 /** `tasks/result` answers when the task is done, which is what tasks are for. */
 const longestWaitMs = hourMs;
 const statusMethod = 'notifications/tasks/status';
-const invalidParams = -32602;
 
 export function createTasks(deps: TaskDeps): Tasks {
   const { fleet, policy, offerings, agents, audit, results, clock } = deps;
-  const owned = createOwnedTasks({ clock, gone });
+  const course = createTaskCourse({ audit, clock });
+  const owned = createOwnedTasks({ clock, gone: (task, why) => course.ended(task, why) });
   fleet.onTaskNotice(noticed);
   const lost = (upstream: string): void => owned.removeAll((task) => task.upstream === upstream, 'lost');
   fleet.onStopped(lost);
@@ -81,48 +74,6 @@ export function createTasks(deps: TaskDeps): Tasks {
     // Whoever gets the name next inherits nothing; one that is suspended may come back.
     if (why === 'revoked' || why === 'removed') owned.removeAll(({ agent }) => agent === name, 'lost');
   });
-
-  /** Once for each task: later records would say nothing new. */
-  function recordEnd(task: OwnedTask, status: string): void {
-    if (task.ended) return;
-    task.ended = true;
-    const { agent, subject, intent } = task;
-    const facts = { capability: subject.capability, intent, status };
-    try {
-      audit.append({ event: 'task.ended', actor: `agent:${agent}`, facts });
-    } catch {
-      // It ended all the same; the record says of itself that it was out.
-    }
-  }
-
-  function gone(task: OwnedTask, why: TaskLoss): void {
-    recordEnd(task, why);
-  }
-
-  function seen(task: OwnedTask, { status, ttlMs }: Omit<TaskWords, 'id'>): void {
-    const kept = task.madeAt + (ttlMs === undefined ? usuallyKeptMs : Math.min(ttlMs + graceMs, longestKeptMs));
-    task.forgetAt = task.ended ? Math.min(kept, task.forgetAt) : kept;
-    if (status !== undefined && terminal.has(status)) finish(task, status);
-  }
-
-  function finish(task: OwnedTask, status: string): void {
-    if (!task.ended) task.forgetAt = Math.min(task.forgetAt, clock.monotonic() + keptEndedMs);
-    recordEnd(task, status);
-  }
-
-  function answered(task: OwnedTask, method: string, answer: UpstreamAnswer): void {
-    if (answer.kind === 'error') {
-      if (method === 'tasks/get' && answer.code === invalidParams) owned.remove(task, 'lost');
-      else if (method === 'tasks/result' && answer.code !== invalidParams) finish(task, 'failed');
-      return;
-    }
-    if (method === 'tasks/result') {
-      finish(task, 'completed');
-      return;
-    }
-    const words = taskIn(answer.value);
-    if (words?.id === task.id) seen(task, words);
-  }
 
   /** What covered the call, with whatever has to be masked since. Throws `policy.denied` when it may not be had any more. */
   function standing({ agent, subject, args, admission }: OwnedTask): Admission {
@@ -149,7 +100,7 @@ export function createTasks(deps: TaskDeps): Tasks {
     for (const task of owned.called(upstream, id)) {
       const { agent, session, host } = task;
       if (session === undefined ? !among({ agent, session: '' }) : !among({ agent, session })) continue;
-      if (status !== undefined && terminal.has(status)) finish(task, status);
+      if (status !== undefined && terminal.has(status)) course.ended(task, status);
       const redact = masks(task);
       if (redact !== undefined) host?.notify(statusMethod, results.redact(text, redact).json);
     }
@@ -173,7 +124,7 @@ export function createTasks(deps: TaskDeps): Tasks {
         sealed: { task: id, params: JSON.stringify(rest) },
         async send(sending, more) {
           const answer = await fleet.relay({ ...request, params: { ...rest, ...more, taskId: id }, ...waits, ...sending });
-          answered(task, method, answer);
+          course.answered(task, method, answer);
           return answer;
         },
       },
@@ -211,7 +162,7 @@ export function createTasks(deps: TaskDeps): Tasks {
         ended: false,
       };
       owned.add(task);
-      seen(task, words);
+      course.seen(task, words);
       return before === undefined || before.upstream === upstream ? undefined : taken(before.upstream, task);
     },
     errand(caller, request) {
