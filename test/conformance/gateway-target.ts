@@ -18,8 +18,10 @@ export async function openTarget(upstream: FixtureName): Promise<string> {
   const house = await openHouse({ policies });
   const daemon = await house.up();
   const token = await addAgent(house, daemon, 'suite');
-  const where = upstream === 'session-stdio' ? { run: fixtureProgram(upstream) } : { url: await startFixture(upstream) };
-  await decide(house, daemon, 'fleet.add', { name: 'fixture', ...where });
+  const where =
+    upstream === 'session-stdio' ? { run: fixtureProgram(upstream), sharing: 'session' } : { url: await startFixture(upstream) };
+  // Whatever roots the suite has: without places of its own an upstream is not told that there are any.
+  await decide(house, daemon, 'fleet.add', { name: 'fixture', roots: ['/'], ...where });
   const proxy = await openBearerProxy(`${daemon.agent_url}/upstreams/fixture`, token);
   onTestFinished(() => proxy.close());
   return proxy.url;
