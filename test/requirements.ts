@@ -221,6 +221,12 @@ export const requirements = {
   'TOOL-7': 'Misuse and unknown tools are ERROR text, execution and policy failures the JSON envelope with kind and next_action.',
   'TOOL-8': 'What a deny covers is never listed and answers policy_denied whether or not it exists.',
 
+  'BATCHCAP-1': 'Each request of a batch is answered in its place, in the shapes of the page without instructions.',
+  'BATCHCAP-2':
+    'A batch costs one unit of the rate, meets every bound item by item, and repeated grants and asks nothing new; what stops it as a whole says so.',
+  'BATCHCAP-3': 'Every item of a batch is on the record as one of a batch.',
+  'BATCHCAP-4': 'More than twenty requests, waiting and continuations in a batch are misuse that leaves no trace.',
+
   'RES-1':
     'The redact categories of every covering rule are masked wherever a string stands; without a finding the bytes are untouched.',
 

@@ -1,8 +1,9 @@
 // The gateway's own operations.
 import type { Operation } from '../../kernel/operation.ts';
 import { canI } from './operations/can-i.ts';
+import { requestCapabilities } from './operations/request-capabilities.ts';
 import { requestCapability, type RequestDeps } from './operations/request-capability.ts';
 
 export function gatewayOperations(deps: RequestDeps): Operation[] {
-  return [requestCapability(deps), canI(deps)];
+  return [requestCapability(deps), requestCapabilities(deps), canI(deps)];
 }
