@@ -54,6 +54,8 @@ describe('places inside a JSON text', () => {
     expect(hasDuplicateKeys('{"a":[{"b":1,"b":2}]}')).toBe(true);
     expect(hasDuplicateKeys(String.raw`[[{"name":1,"n\u0061me":2}]]`)).toBe(true);
     expect(hasDuplicateKeys('"a"')).toBe(false);
+    expect(hasDuplicateKeys(' [ "a", {"a":"a"}, "a", [{}, {"a" : 1, "b":{}, "\\"":2, "\\\\":{"a":","}}]]')).toBe(false);
+    expect(hasDuplicateKeys('{"a":{"b":[1,{"c":2}]},"d":"{\\"a\\":1", "a" :1}')).toBe(true);
     fc.assert(fc.property(jsonText, (text) => !hasDuplicateKeys(text)));
   });
 });

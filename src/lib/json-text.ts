@@ -103,26 +103,35 @@ export function skipValue(text: string, at: number): number | undefined {
   return undefined;
 }
 
-/** True when any object in a text that JSON.parse accepted has the same key twice: two readers could see two values. */
+/** True when any object in a text that JSON.parse accepted has the same key twice: two readers could see two values. One pass. */
 export function hasDuplicateKeys(text: string): boolean {
-  const waiting: number[] = [skipSpace(text, 0)];
-  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    const inner = spansAt(text, at);
-    if (inner === undefined) return true;
-    for (const { start } of inner) {
-      const code = text.charCodeAt(start);
-      if (code === openBrace || code === openBracket) waiting.push(start);
+  /** Of each object around the place; nothing stands for an array. */
+  const around: (Set<string> | undefined)[] = [];
+  let keys: Set<string> | undefined;
+  let isKey = false;
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      const end = skipString(text, at) ?? text.length;
+      if (isKey && keys !== undefined) {
+        const size = keys.size;
+        if (keys.add(stringValue(text.slice(at, end)) ?? '').size === size) return true;
+        isKey = false;
+      }
+      at = end;
+      continue;
     }
+    if (code === openBrace || code === openBracket) {
+      around.push(keys);
+      keys = code === openBrace ? new Set() : undefined;
+      isKey = code === openBrace;
+    } else if (code === closeBrace || code === closeBracket) {
+      keys = around.pop();
+      isKey = false;
+    } else if (code === comma) isKey = keys !== undefined;
+    at += 1;
   }
   return false;
-}
-
-/** The spans directly inside the value at `at`, none for a scalar; `undefined` when a key repeats. */
-function spansAt(text: string, at: number): readonly TextSpan[] | undefined {
-  if (text.charCodeAt(at) === openBracket) return arrayElements(text, at) ?? [];
-  if (text.charCodeAt(at) !== openBrace) return [];
-  const members = objectMembers(text, at) ?? [];
-  return new Set(members.map(({ key }) => key)).size === members.length ? members : undefined;
 }
 
 export function skipSpace(text: string, at: number): number {

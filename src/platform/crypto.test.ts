@@ -21,6 +21,17 @@ describe('digest', () => {
   });
 });
 
+it('HMAC of long texts is that of node:crypto too, whatever came before', () => {
+  const digest = createDigest();
+  const long = [1_000_000, 40_000, 2_097_152, 2_097_153, 10, 1_500_000];
+  for (const [at, length] of long.entries()) {
+    for (const text of ['x'.repeat(length), '\u6f22'.repeat(length)]) {
+      const key = new Uint8Array(at * 10).fill(at);
+      expect(digest.hmacSha256Text(key, text)).toBe(createHmac('sha256', key).update(text).digest('base64url'));
+    }
+  }
+});
+
 it('HMAC is that of node:crypto for every key, text and length, and what was hashed before leaves no trace', () => {
   const digest = createDigest();
   const keys = fc.uint8Array({ maxLength: 70 });

@@ -10,17 +10,24 @@ const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
 const keyFileHead = 'sallyport-secret-v1 ';
 
 const blockBytes = 64;
-/** Texts up to here are hashed with their key in one go; a UTF-16 unit takes at most three bytes of UTF-8. */
-const shortLength = 32 * 1024;
+/** Texts up to here are hashed with their key in one go, from bytes that are written to the same place each time. UTF-16 units. */
+const longestInOne = 2 * 1024 * 1024;
+/** A unit takes at most three bytes of UTF-8; pages that are never written to cost nothing. */
+const bytesPerUnit = 3;
 
 /** A text with a character for each byte, made into bytes here, costs half of what bytes made by OpenSSL do. */
 function sha256(data: string | Uint8Array): Buffer {
   return Buffer.from(crypto.hash('sha256', data, 'binary'), 'binary');
 }
 
+/** Room for the padded key and a text of that many units. */
+function innerFor(length: number): Buffer {
+  return Buffer.allocUnsafeSlow(blockBytes + bytesPerUnit * length).fill(0x36, 0, blockBytes);
+}
+
 export function createDigest(): Digest {
   // RFC 2104 by its definition, H(K ^ opad, H(K ^ ipad, text)): two hashes of what stands here cost a third of one Hmac object.
-  const inner = Buffer.allocUnsafeSlow(blockBytes + 3 * shortLength).fill(0x36, 0, blockBytes);
+  let inner = innerFor(32 * 1024);
   const outer = Buffer.allocUnsafeSlow(blockBytes + 32).fill(0x5c, 0, blockBytes);
   let keyBytes = 0;
 
@@ -38,8 +45,12 @@ export function createDigest(): Digest {
   }
 
   function hmac(key: Uint8Array, data: string | Uint8Array, encoding: 'binary' | 'base64url'): string {
-    if (key.length > blockBytes || data.length > shortLength) {
+    if (key.length > blockBytes || data.length > longestInOne) {
       return crypto.createHmac('sha256', key).update(data).digest(encoding);
+    }
+    if (blockBytes + bytesPerUnit * data.length > inner.length) {
+      inner = innerFor(Math.min(longestInOne, 2 * data.length));
+      keyBytes = blockBytes;
     }
     setKey(key);
     const length = typeof data === 'string' ? inner.write(data, blockBytes, 'utf8') : (inner.set(data, blockBytes), data.length);

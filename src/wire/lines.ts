@@ -13,6 +13,9 @@ export interface LineReader {
 
 const newline = 10;
 const carriageReturn = 13;
+const firstRoom = 64 * 1024;
+/** What is kept for the next long line; more than that goes back to the system after a line that needed it. */
+const keptRoom = 2 * 1024 * 1024;
 
 /**
  * Calls `onLine` once per line, in order, without its line end (LF or CRLF); empty lines are skipped. A line of more than
@@ -24,7 +27,9 @@ export function createLineReader(options: {
   readonly onFault: (fault: LineFault) => void;
 }): LineReader {
   const { maxBytes, onLine, onFault } = options;
-  let held: Buffer[] = [];
+  // The beginning of a line that is not over, copied to one place that is used again: an allocation for each long line would be the larger
+  // part of what reading it costs.
+  let held: Buffer = Buffer.alloc(0);
   let heldBytes = 0;
   let skipping = false;
 
@@ -38,20 +43,27 @@ export function createLineReader(options: {
 
   function hold(part: Buffer): void {
     if (skipping || part.length === 0) return;
-    heldBytes += part.length;
-    if (heldBytes <= maxBytes) {
-      held.push(part);
+    if (heldBytes + part.length > maxBytes) {
+      release();
+      skipping = true;
+      onFault('oversize');
       return;
     }
-    release();
-    skipping = true;
-    onFault('oversize');
+    if (heldBytes + part.length > held.length) makeRoom(heldBytes + part.length);
+    heldBytes += part.copy(held, heldBytes);
   }
 
+  function makeRoom(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(firstRoom, 2 * bytes)));
+    held.copy(larger, 0, 0, heldBytes);
+    held = larger;
+  }
+
+  /** A view, valid until more is held. */
   function release(): Buffer {
-    const line = held.length === 1 ? held[0]! : Buffer.concat(held, Math.min(heldBytes, maxBytes));
-    held = [];
+    const line = held.subarray(0, heldBytes);
     heldBytes = 0;
+    if (held.length > keptRoom) held = Buffer.alloc(0);
     return line;
   }
 
