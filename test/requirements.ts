@@ -221,6 +221,21 @@ export const requirements = {
   'TOOL-7': 'Misuse and unknown tools are ERROR text, execution and policy failures the JSON envelope with kind and next_action.',
   'TOOL-8': 'What a deny covers is never listed and answers policy_denied whether or not it exists.',
 
+  'PROP-1':
+    'propose_policy answers in the shapes of the page, takes match, ttl and justification only, and says in the page’s words what is wrong with them.',
+  'PROP-2':
+    'A proposal never changes what is in force; what an agent writes stays data in the queue, the file, the record and on the screen.',
+  'PROP-3':
+    'A proposal is checked against limits, denies and rules before a person sees it; an identical one is told, and pending ones are bounded.',
+  'PROP-4':
+    'policies review shows who proposed what, and what accepting it would change; policies.pending.yaml is a readable copy nobody is shown anything from.',
+  'PROP-5':
+    'Accepting signs the resulting text and its difference, adds one rule that decides, keeps every other byte, and closes the proposal in the same commit; one of two wins.',
+  'PROP-6':
+    'A section may inherit the rules of another one about all its agents: behind its own, explained, compared and checked as if written out.',
+  'PROP-7':
+    'Nothing is accepted while the policy file is not the one in force, after the policy changed, or twice; a rejection carries its reason to the agent.',
+
   'BATCHCAP-1': 'Each request of a batch is answered in its place, in the shapes of the page without instructions.',
   'BATCHCAP-2':
     'A batch costs one unit of the rate, meets every bound item by item, and repeated grants and asks nothing new; what stops it as a whole says so.',
@@ -275,6 +290,8 @@ export const requirements = {
 
   'INTEROP-1':
     'Stock servers and servers of both SDK lines answer through the gateway as they answer alone, to clients of both lines.',
+  'INTEROP-2':
+    'Fifteen stock servers side by side list and answer through the program byte for byte as they do alone, over stdio and over HTTP, and leave nothing behind.',
 
   'REL-1':
     'Prompts, resources and templates of all upstreams are listed with every page and every byte; at /mcp prompts are named like tools, at /mcp/upstreams/<name> nothing is renamed.',

@@ -1,5 +1,5 @@
 // What changed between two policies, line by line, for the person who decides about it. Says nothing of wider or narrower.
-import { ruleText, type PolicyFile, type Rule, type Section, type StatedLimits } from './document.ts';
+import { ownPart, ruleText, type PolicyFile, type Rule, type Section, type StatedLimits } from './document.ts';
 import { formatTtl } from './ttl.ts';
 
 /** Empty when they say the same. */
@@ -12,7 +12,7 @@ export function describeChanges(before: PolicyFile | undefined, after: PolicyFil
     if (old === undefined) lines.push(`+ ${title}`);
     if (next === undefined) lines.push(`- ${title}`);
     lines.push(...differences(title, sectionLines(old), sectionLines(next)));
-    if (old !== undefined && next !== undefined && reordered(old.rules, next.rules))
+    if (old !== undefined && next !== undefined && reordered(ownPart(old).rules, ownPart(next).rules))
       lines.push(`~ ${title}: the order of its rules`);
   }
   return lines;
@@ -40,8 +40,10 @@ function reordered(old: readonly Rule[], next: readonly Rule[]): boolean {
 
 function sectionLines(section: Section | undefined): string[] {
   if (section === undefined) return [];
-  const standard = section.defaultTtlMs === undefined ? [] : [`default_ttl ${formatTtl(section.defaultTtlMs)}`];
-  return [...standard, ...limitLines(section.limits), ...section.rules.map(ruleLine)];
+  const { rules, defaultTtlMs } = ownPart(section);
+  const inherit = section.inherit === undefined ? [] : [`inherit '${section.inherit.section}'`];
+  const standard = defaultTtlMs === undefined ? [] : [`default_ttl ${formatTtl(defaultTtlMs)}`];
+  return [...inherit, ...standard, ...limitLines(section.limits), ...rules.map(ruleLine)];
 }
 
 function ruleLine(rule: Rule): string {

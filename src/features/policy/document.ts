@@ -53,10 +53,28 @@ export interface Section {
   /** An agent's name, a glob of names, or `*`. */
   readonly id: string;
   readonly agents: Wildcard;
+  /** Its own, or the one it inherits. */
   readonly defaultTtlMs: number | undefined;
   readonly limits: StatedLimits;
+  /** What decides for its agents, in order: its own rules, then those it inherits. */
   readonly rules: readonly Rule[];
+  readonly inherit: Inheritance | undefined;
   readonly place: Place;
+}
+
+/** What a section takes over from another one that is about all its agents too. */
+export interface Inheritance {
+  readonly section: string;
+  /** How many at the end of the section's rules came with it. */
+  readonly rules: number;
+  /** Whether its default_ttl came with it. */
+  readonly defaultTtl: boolean;
+}
+
+/** A section as it is written, without what it inherits. */
+export function ownPart({ rules, defaultTtlMs, inherit }: Section): Pick<Section, 'rules' | 'defaultTtlMs'> {
+  if (inherit === undefined) return { rules, defaultTtlMs };
+  return { rules: rules.slice(0, rules.length - inherit.rules), defaultTtlMs: inherit.defaultTtl ? undefined : defaultTtlMs };
 }
 
 export interface PolicyFile {

@@ -27,6 +27,8 @@ export interface Explanation {
     readonly reach: 'all of it' | 'a part of it';
     readonly condition: 'none' | 'holds' | 'may hold' | 'fails';
     readonly decides: boolean;
+    /** It came with `inherit:`. */
+    readonly inherited?: true;
   }[];
   /** Everything the ttl is the least of. */
   readonly ttl: readonly { readonly from: string; readonly value: string }[];
@@ -63,6 +65,7 @@ export function explain(engine: Engine, request: PolicyRequest): Explanation {
         reach: whole ? 'all of it' : 'a part of it',
         condition: holds === undefined ? 'none' : conditionWords[holds],
         decides: rule === decider,
+        ...(rule.inherited && { inherited: true as const }),
       };
     }),
     ttl: verdict.effect === 'deny' ? [] : ceilings(policy, reach, request),

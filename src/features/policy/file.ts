@@ -2,6 +2,7 @@
 // Nothing is guessed and nothing unknown is skipped: a typo in a policy must never turn into a permission.
 import type { Deny, Finding, PolicyFile, Section, StatedLimits } from './document.ts';
 import { noLimits } from './document.ts';
+import { inheriting, type Heir } from './inheritance.ts';
 import { parsePattern } from './pattern.ts';
 import { readRule } from './rule-text.ts';
 import { parseRate, parseTtl } from './ttl.ts';
@@ -36,20 +37,20 @@ function readFile(yaml: YamlText): PolicyFile | undefined {
   const agents = top.get('agents');
   if (agents === undefined)
     return yaml.fail({ line: 1, column: 1 }, "The key 'agents' is missing.", "Add 'agents:' with a section for each agent.");
-  const sections: Section[] = [];
+  const heirs: Heir[] = [];
   for (const [id, member] of yaml.map(agents.value, "'agents'", 'any') ?? []) {
-    const section = readSection(yaml, id, member);
-    if (section !== undefined) sections.push(section);
+    const heir = readSection(yaml, id, member);
+    if (heir !== undefined) heirs.push(heir);
   }
   const limits = readLimits(yaml, top.get('limits'), 'the global limits');
   const entries =
-    limits.deny.length + sections.reduce((sum, section) => sum + section.rules.length + section.limits.deny.length, 0);
+    limits.deny.length + heirs.reduce((sum, { section }) => sum + section.rules.length + section.limits.deny.length, 0);
   if (entries > maxEntries)
     yaml.fail(agents.key, `The policy has ${entries} rules and denies, more than ${maxEntries}.`, 'Use patterns.');
-  return { sections, limits };
+  return { sections: inheriting(yaml, heirs), limits };
 }
 
-function readSection(yaml: YamlText, id: string, { key, value }: Member): Section | undefined {
+function readSection(yaml: YamlText, id: string, { key, value }: Member): Heir | undefined {
   if (!agentId.test(id) || id.includes('**')) {
     return yaml.fail(
       key,
@@ -58,18 +59,22 @@ function readSection(yaml: YamlText, id: string, { key, value }: Member): Sectio
     );
   }
   const what = `section '${id}'`;
-  const members = yaml.map(value, what, ['default_ttl', 'limits', 'capabilities']);
+  const members = yaml.map(value, what, ['inherit', 'default_ttl', 'limits', 'capabilities']);
   if (members === undefined) return undefined;
   const listed = members.get('capabilities');
   const items = listed === undefined ? [] : (yaml.list(listed.value, `'capabilities' of ${what}`) ?? []);
-  return {
+  const section: Section = {
     id,
     agents: wildcard(id),
     defaultTtlMs: read(yaml, members.get('default_ttl'), `'default_ttl' of ${what}`, parseTtl),
     limits: readLimits(yaml, members.get('limits'), `the limits of ${what}`),
     rules: items.flatMap((item) => readRule(yaml, item) ?? []),
+    inherit: undefined,
     place: key,
   };
+  const inherit = members.get('inherit');
+  const from = inherit && yaml.text(inherit.value, `'inherit' of ${what}`);
+  return from === undefined ? { section } : { section, from, at: yaml.place(inherit?.value ?? null) };
 }
 
 function readLimits(yaml: YamlText, member: Member | undefined, what: string): StatedLimits {

@@ -1,6 +1,6 @@
 // Limits that do nothing, or not what they seem to.
 import { covers } from './capability.ts';
-import type { Place, PolicyFile, Section, StatedLimits } from './document.ts';
+import { ownPart, type Place, type PolicyFile, type Section, type StatedLimits } from './document.ts';
 import { finding, type LintFinding } from './lint-finding.ts';
 import { formatTtl, lowerRate, rateWithin } from './ttl.ts';
 
@@ -37,7 +37,9 @@ function repeatedDenies({ deny }: StatedLimits): LintFinding[] {
   });
 }
 
-function ceilings(file: PolicyFile, { limits, defaultTtlMs, rules, place }: Section): LintFinding[] {
+function ceilings(file: PolicyFile, section: Section): LintFinding[] {
+  const { limits, place } = section;
+  const { rules, defaultTtlMs } = ownPart(section);
   const maxMs = Math.min(file.limits.maxTtlMs ?? Infinity, limits.maxTtlMs ?? Infinity);
   const cut = (ttlMs: number | undefined, at: Place, what: string): LintFinding[] =>
     ttlMs === undefined || ttlMs <= maxMs

@@ -1,7 +1,7 @@
 // What is allowed in a policy but hardly meant: rules that never decide, questions that are never asked, names nobody has.
 import { covers, meets } from './capability.ts';
 import { holdsWhenever } from './conditions.ts';
-import { ruleText, type PolicyFile, type Rule, type Section } from './document.ts';
+import { ownPart, ruleText, type PolicyFile, type Rule, type Section } from './document.ts';
 import { finding, type LintFinding } from './lint-finding.ts';
 import { lintLimits } from './lint-limits.ts';
 import { parsePattern } from './pattern.ts';
@@ -23,8 +23,9 @@ const calls = parsePattern('*:call:*');
 
 function lintRules(file: PolicyFile, section: Section): LintFinding[] {
   const denies = deniesOver(file, section.agents);
-  return section.rules.flatMap((rule, index) => {
-    const earlier = section.rules.slice(0, index).filter(({ effect }) => effect !== 'deny');
+  const { rules } = ownPart(section);
+  return rules.flatMap((rule, index) => {
+    const earlier = rules.slice(0, index).filter(({ effect }) => effect !== 'deny');
     return [...conditionless(rule), ...(rule.effect === 'deny' ? [] : (unheard(rule, earlier, denies) ?? heard(rule, earlier)))];
   });
 }

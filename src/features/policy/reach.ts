@@ -2,7 +2,7 @@
 // text and the capability only; arguments and hints are for decide.ts.
 import { covers, meets, parseCapability, type Capability, type Pattern } from './capability.ts';
 import { conditionOf, type Condition } from './conditions.ts';
-import { ruleText, type Effect, type PolicyFile, type Rule, type Section } from './document.ts';
+import { ownPart, ruleText, type Effect, type PolicyFile, type Rule, type Section } from './document.ts';
 import { defaults, limitsOf } from './limits.ts';
 import type { Limits, Verdict } from './model.ts';
 import { parsePattern } from './pattern.ts';
@@ -19,6 +19,8 @@ export interface CompiledRule {
   readonly rule: Rule;
   readonly condition: Condition | undefined;
   readonly builtIn: boolean;
+  /** From the section that its section inherits from. */
+  readonly inherited: boolean;
 }
 
 export interface CompiledDeny {
@@ -70,7 +72,7 @@ export const builtIns: readonly Rule[] = ['vault:inject:*', 'sallyport:register:
 export function compileAgent(file: PolicyFile, agent: string): AgentPolicy {
   const sections = sectionsFor(file, agent);
   const [section] = sections;
-  const rules = section === undefined ? [] : [...section.rules, ...builtIns].flatMap((rule) => compileRule(rule) ?? []);
+  const rules = section === undefined ? [] : compileRules(section);
   const denies = compileDenies(file, sections);
   const near = { rules: byUpstream(rules), denies: byUpstream(denies) };
   const memo = new Map<string, Reach>();
@@ -108,10 +110,16 @@ export function compileAgent(file: PolicyFile, agent: string): AgentPolicy {
   };
 }
 
-function compileRule(rule: Rule): CompiledRule | undefined {
-  const { effect, pattern } = rule;
-  if (effect === 'deny') return undefined;
-  return { match: pattern.text, pattern, effect, rule, condition: conditionOf(rule), builtIn: builtIns.includes(rule) };
+function compileRules(section: Section): readonly CompiledRule[] {
+  const own = ownPart(section).rules.length;
+  const compile = (rule: Rule, at: number): CompiledRule[] => {
+    const { effect, pattern } = rule;
+    if (effect === 'deny') return [];
+    const builtIn = at >= section.rules.length;
+    const condition = conditionOf(rule);
+    return [{ match: pattern.text, pattern, effect, rule, condition, builtIn, inherited: !builtIn && at >= own }];
+  };
+  return [...section.rules, ...builtIns].flatMap(compile);
 }
 
 /** `limits.deny` and `effect: deny` are the same thing, and those of all matching sections count. */

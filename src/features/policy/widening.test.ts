@@ -72,7 +72,7 @@ const limits: fc.Arbitrary<StatedLimits> = fc.oneof(
 
 const sections: fc.Arbitrary<Section> = fc
   .record({ id: ids, defaultTtlMs: ttls, limits, rules: fc.array(rules, { maxLength: 4 }) })
-  .map((section) => ({ ...section, agents: wildcard(section.id), place }));
+  .map((section) => ({ ...section, agents: wildcard(section.id), inherit: undefined, place }));
 
 const files: fc.Arbitrary<PolicyFile> = fc.record({
   sections: fc.uniqueArray(sections, { maxLength: 3, selector: ({ id }) => id }),

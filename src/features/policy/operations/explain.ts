@@ -45,6 +45,7 @@ const output = z.strictObject({
       reach: z.enum(['all of it', 'a part of it']),
       condition: z.enum(['none', 'holds', 'may hold', 'fails']),
       decides: z.boolean(),
+      inherited: z.literal(true).optional().describe('It came with `inherit:`.'),
     }),
   ),
 });
@@ -107,9 +108,10 @@ function draw({ agent, capability, decision, reason, section, ttl, ttl_is_least_
     ...denies.map(({ deny, from, line, bites }) =>
       row(bites ? '!' : ' ', line, `deny ${deny} (${from})${bites ? '' : ', condition fails'}`),
     ),
-    ...rules.map(({ rule, effect, line, reach, condition, decides }) =>
-      row(decides ? '>' : ' ', line, `${effect} ${rule}: ${reach}${condition === 'none' ? '' : `, condition ${condition}`}`),
-    ),
+    ...rules.map(({ rule, effect, line, reach, condition, decides, inherited }) => {
+      const more = [...(condition === 'none' ? [] : [`condition ${condition}`]), ...(inherited === true ? ['inherited'] : [])];
+      return row(decides ? '>' : ' ', line, [`${effect} ${rule}: ${reach}`, ...more].join(', '));
+    }),
     ...(denies.length + rules.length === 0 ? ['  nothing matches'] : []),
     ...(ttl === undefined
       ? []
