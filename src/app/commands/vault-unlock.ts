@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { carrySecrets } from '../../faces/cli/carry-secret.ts';
 import type { Command } from '../../faces/cli/command.ts';
 import type { Cli, DaemonLine } from '../../faces/cli/ports.ts';
-import type { PassphraseKdf } from '../../features/vault/kdf.ts';
+import { kdfSchema } from '../../features/vault/kdf.ts';
 import type { SlotKind, VaultState } from '../../features/vault/model.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { derive, noPassphrase, type VaultCommandDeps } from './vault-parts.ts';
@@ -14,7 +14,7 @@ const attempts = 3;
 interface Slot {
   readonly id: string;
   readonly kind: SlotKind;
-  readonly kdf?: PassphraseKdf;
+  readonly kdf?: unknown;
 }
 
 export function vaultUnlockCommand(deps: VaultCommandDeps): Command {
@@ -79,9 +79,10 @@ async function passphraseSlots(daemon: DaemonLine): Promise<readonly Slot[]> {
 async function openWith(daemon: DaemonLine, slots: readonly Slot[], passphrase: string): Promise<void> {
   let refused: unknown = noUsableSlot();
   for (const { id, kdf } of slots) {
-    // Parameters that the daemon did not hand out are below the floor: nothing is derived with them.
-    if (kdf === undefined) continue;
-    const { secrets } = await carrySecrets({ key: await derive(passphrase, kdf) });
+    // Whatever the daemon says: below the floor nothing is derived, or whoever edited a row is handed something cheap to guess from.
+    const usable = kdfSchema.safeParse(kdf);
+    if (!usable.success) continue;
+    const { secrets } = await carrySecrets({ key: await derive(passphrase, usable.data) });
     try {
       await daemon.operate('vault.unlock', { slot: id }, undefined, secrets);
       return;
