@@ -21,8 +21,10 @@ const own = [
   'scopegate_diagnose',
   'scopegate_list_capabilities',
   'scopegate_policy_summary',
+  'scopegate_request_capabilities',
   'scopegate_request_capability',
   'scopegate_upstream_health',
+  'scopegate_vault_status',
 ];
 
 let house: GatewayHouse;
