@@ -134,3 +134,35 @@ test('an unknown route is 404 in the same shape', async () => {
     { error: { kind: 'not_found', code: 'http.not_found', message: 'there is nothing here' } },
   ]);
 });
+
+test('[SECRET-2] secrets reach the dispatch as bytes, and are no part of the input', async () => {
+  const { dispatch, log } = open();
+  const seen: unknown[] = [];
+  const operate: typeof dispatch.operate = (_caller, name, input, _signal, secrets) => {
+    seen.push({ name, input, value: new TextDecoder().decode(secrets?.['value']?.value), salt: secrets?.['value']?.salt.length });
+    return Promise.resolve({});
+  };
+  const door = createLocalDoor({ dispatch: { ...dispatch, operate }, log, status: () => ({}) });
+  const value = { value: Buffer.from('cAnArY-door').toString('base64url'), salt: 'A'.repeat(43) };
+  const body = JSON.stringify({ input: { limit: 1 }, secrets: { value } });
+  await door.request('/v1/operations/notes.list', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  expect(seen).toEqual([{ name: 'notes.list', input: { limit: 1 }, value: 'cAnArY-door', salt: 32 }]);
+});
+
+test('[SECRET-3] secrets that are malformed, or come where none belong, are refused without repeating them', async () => {
+  const { post, log } = open();
+  const salt = 'A'.repeat(43);
+  const bad: [string, object][] = [
+    ['notes.list', { value: { value: 'cAnArY+door/', salt } }],
+    ['notes.list', { value: { value: 'cAnArY-door', salt: 'short' } }],
+    ['notes.list', { value: { value: 'cAnArY-door', salt, more: 'cAnArY' } }],
+    ['notes.list', { 'cAnArY-Name': { value: 'AAAA', salt } }],
+    ['notes.list', { value: 'cAnArY-door' }],
+    ['notes.add/prepare', { value: { value: 'cAnArY-door', salt } }],
+  ];
+  for (const [path, secrets] of bad) {
+    const { status, body } = await post(`/v1/operations/${path}`, { input: { text: 'hello' }, secrets });
+    expect([status, (body['error'] as { code: string }).code]).toEqual([400, 'http.bad_request']);
+    expect(JSON.stringify(body) + log.lines.join('')).not.toContain('cAnArY');
+  }
+});
