@@ -56,7 +56,7 @@ describeDatabases('a signed decision', (open) => {
       stillAsks: () => undefined,
     });
     approvals = made;
-    doors = createOperations({ operations: approvalOperations({ approvals: made }), audit, operator });
+    doors = createOperations({ operations: approvalOperations({ approvals: made }), audit, operator, digest });
   });
 
   const prepare = (input: object, name = 'approvals.approve') => doors.prepare({ kind: 'local' }, name, input, never);
