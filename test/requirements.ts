@@ -80,6 +80,7 @@ export const requirements = {
   'FAST-5':
     'A connection to an upstream is kept as long as nothing is in doubt; a request is sent again only if it may be, and once; what failed says whether it was sent.',
   'FAST-6': 'A result of any length and in any characters leaves the agent door as the text it is.',
+  'FAST-7': 'The daemon begins with a bounded young heap, in the process that was started; a size that was chosen stays.',
 
   'AGENT-1': 'A token is shown once, is 256 random bits, and only its hash is stored.',
   'AGENT-2': 'Add, rotate, revoke, remove and unsuspend need an operator signature; suspend narrows and does not.',

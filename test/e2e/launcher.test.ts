@@ -18,7 +18,7 @@ if (what === 'wait') {
   setInterval(() => {}, 1000);
   process.on('SIGTERM', () => process.exit(7));
 }
-process.stdout.write(JSON.stringify({ node: process.versions.node, pid: process.pid, rest, tied: process.connected === true }) + '\\n');
+process.stdout.write(JSON.stringify({ node: process.versions.node, pid: process.pid, rest, tied: process.connected === true, flags: process.execArgv }) + '\\n');
 if (what === 'echo') process.stdin.pipe(process.stdout);
 if (what === 'exit') process.exit(Number(rest[0]));
 if (what === 'abort') process.kill(process.pid, rest[0]);
@@ -45,8 +45,13 @@ function install({ built = true, runtime = true }): void {
 }
 
 function run(runtime: readonly [string, ...string[]], ...args: string[]) {
+  return runWith({}, runtime, ...args);
+}
+
+function runWith(env: Record<string, string>, runtime: readonly [string, ...string[]], ...args: string[]) {
   const [command, ...leading] = runtime;
   return spawnSync(command, [...leading, join(root, 'bin', 'sallyport.js'), ...args], {
+    env: { ...process.env, ...env },
     encoding: 'utf8',
     input: 'hello\n',
     timeout: 15_000,
@@ -79,6 +84,28 @@ test('[HOUSE-3] an older Node runs the program on the bundled runtime, with its 
 test('[HOUSE-3] a recent Node runs it in the same process, with nothing in between', () => {
   install({ runtime: false });
   expect(JSON.parse(run([process.execPath], 'exit', '0').stdout)).toMatchObject({ node: process.versions.node, tied: false });
+});
+
+describe('[FAST-7] the daemon', () => {
+  const bounded = '--max-semi-space-size=16';
+  beforeEach(() => install({}));
+  const flagsOf = ({ stdout }: { stdout: string }): unknown => (JSON.parse(stdout) as { flags: unknown }).flags;
+
+  test('begins with a bounded young heap, in the process that was started, with arguments, streams and exit code', () => {
+    const ran = run([process.execPath, '--no-warnings'], 'up', 'a b', '--json');
+    expect(JSON.parse(ran.stdout)).toMatchObject({ pid: ran.pid, rest: ['a b', '--json'], flags: [bounded, '--no-warnings'] });
+    expect([ran.status, ran.stderr]).toEqual([0, '']);
+  });
+
+  test('has it on the bundled runtime too', () => {
+    expect(flagsOf(run(oldRuntime(), 'up'))).toEqual([bounded]);
+  });
+
+  test('keeps the size that somebody chose, and other commands begin as they are', () => {
+    expect(flagsOf(runWith({ NODE_OPTIONS: '--max-semi-space-size=4' }, [process.execPath], 'up'))).toEqual([]);
+    expect(flagsOf(run([process.execPath, '--max_semi_space_size=4'], 'up'))).toEqual(['--max_semi_space_size=4']);
+    expect(flagsOf(run([process.execPath], 'status'))).toEqual([]);
+  });
 });
 
 test('[HOUSE-3] a clone that was not built runs from its source', () => {
