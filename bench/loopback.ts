@@ -12,7 +12,11 @@ const listen = prototype.listen;
 
 prototype.listen = function listenOnLoopback(this: Server, ...args) {
   const listening = args.find((value): value is () => void => typeof value === 'function');
-  this.once('listening', () => process.send?.({ listening: (this.address() as AddressInfo).port }));
+  this.once('listening', () => {
+    // One that only tried whether a port is free is closed by now.
+    const address = this.address() as AddressInfo | null;
+    if (address !== null) process.send?.({ listening: address.port });
+  });
   return listen.call(this, { port: 0, host: '127.0.0.1' }, listening);
 };
 
