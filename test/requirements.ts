@@ -112,6 +112,10 @@ export const requirements = {
   'SECRET-5':
     'scopegate_vault_status lists names of references an agent could use: unbound ones and those of upstreams it may reach.',
 
+  'MINT-1':
+    'Tokens are asked for over verified TLS or on this machine only, without redirects, within a time and a size; nothing of an exchange is in an error.',
+  'MINT-2': 'Keys are read as PEM or JWK and sign as the published examples do; one that cannot be used is told as what it is.',
+
   'FLEET-1': 'An upstream that never answers initialize fails within its start deadline and its process group is gone.',
   'FLEET-2':
     'A crash is seen by the exit event, calls in flight fail as outcome unknown, the member backs off with a delay drawn once.',
@@ -293,6 +297,9 @@ export const requirements = {
     'Stock servers and servers of both SDK lines answer through the gateway as they answer alone, to clients of both lines.',
   'INTEROP-2':
     'Fifteen stock servers side by side list and answer through the program byte for byte as they do alone, over stdio and over HTTP, and leave nothing behind.',
+
+  'FID-1':
+    'Of what relays lose nothing is lost: every row of the fidelity matrix is exact for every pair of eras, doors and transports, but for what a revision itself forces.',
 
   'REL-1':
     'Prompts, resources and templates of all upstreams are listed with every page and every byte; at /mcp prompts are named like tools, at /mcp/upstreams/<name> nothing is renamed.',

@@ -55,6 +55,58 @@ export interface VaultCipher {
   openWith(privateKey: Uint8Array, info: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
 }
 
+/** A private key that was read; it signs and is never shown again. */
+export interface SigningKey {
+  /** RFC 7518 §3.1, RFC 8037. */
+  readonly algorithm: 'RS256' | 'ES256' | 'EdDSA';
+  /** `kid` of a JWK that has one. */
+  readonly keyId?: string;
+  /** The JWS signature (ES256: r and s one behind the other), off the event loop. */
+  sign(data: string): Promise<Uint8Array>;
+}
+
+/** Private keys that people keep as text. HMAC-SHA256 is `Digest`. */
+export interface KeySigner {
+  /**
+   * PEM (PKCS #8, PKCS #1, SEC 1) or JWK: RSA from 2048 bits, P-256, Ed25519. Anything else gives `problem`, the end of a sentence about
+   * the secret that holds no part of it.
+   */
+  read(text: string): SigningKey | { readonly problem: string };
+}
+
+/** One exchange with an endpoint that gives tokens. */
+export interface TokenRequest {
+  readonly url: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  /** For the whole exchange, the body of the answer included. */
+  readonly timeoutMs: number;
+  /** Of the body of the answer, in bytes. */
+  readonly maxBytes: number;
+}
+
+export interface TokenAnswer {
+  readonly status: number;
+  /** Lower-case names; those that came several times are joined as RFC 9110 §5.3 has it. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * Requests that carry credentials and bring them back: over verified TLS, or plain HTTP to this very machine; no redirect is followed, a 3xx
+ * is an answer like any other; nothing of a request or an answer is logged or in an error.
+ */
+export interface TokenHttp {
+  /**
+   * Rejects with `auth.unreachable` (unavailable) when no whole answer came, with `auth.url_refused` (invalid) for a URL that is neither
+   * https nor loopback, and with `auth.cancelled` (unavailable) when the signal aborted.
+   */
+  request(request: TokenRequest): Promise<TokenAnswer>;
+}
+
 /** A place of the machine that keeps a secret of at least 32 bytes, with which the vault opens without a person. */
 export interface StartKey {
   /** `undefined` when there is none. Rejects with `vault.start_key` (unavailable), in words, when the place cannot be asked. */
