@@ -40,6 +40,11 @@ export interface CredentialProvider<Type extends AuthType> {
 export interface Obtained extends Omit<Credential, 'id'> {
   /** Every secret text in it, to be redacted from results: minted tokens as well as what they were made from. */
   readonly secrets: readonly string[];
+  /**
+   * Takes the token back where the provider can do that and gives a longer life than was wished for. Called once, when the credential is
+   * at its end (`expiresAt`, a newer one, a stop); best effort: never rejects.
+   */
+  readonly revoke?: () => Promise<void>;
 }
 
 export interface AuthHealth {
