@@ -301,6 +301,26 @@ export const requirements = {
   'FID-1':
     'Of what relays lose nothing is lost: every row of the fidelity matrix is exact for every pair of eras, doors and transports, but for what a revision itself forces.',
 
+  'REG-1':
+    'An agent proposes an upstream in one of two envelopes; whatever else it says is refused in the words of the contract, and nothing is asked.',
+  'REG-2': 'Only names of secrets are taken: what looks like a secret itself is refused wherever it stands, and not repeated.',
+  'REG-3': 'Login and addresses of an upstream are part of what an operator signs.',
+  'REG-4':
+    'A person is asked in the pending shape whatever a rule allows; before the signature nothing is started, dialled, resolved or written.',
+  'REG-5':
+    'What is signed is the whole entry with its digest, what its command means now or where its URL leads, and which secrets go where; anything else by then is refused.',
+  'REG-6':
+    'A signed registration is written to sallyport.yaml, accepted and started, its first list pinned; the same call then answers with the connection, or with the secrets it waits for.',
+  'REG-7':
+    'A known name is only replaced, shown as a difference with the secrets that leave and arrive, and until then the old one goes on.',
+  'REG-8': 'The same proposal is the same approval; a denial, the bound on open questions and expiry hold as for every other.',
+
+  'SSRF-1': 'An address is of the kind its registry says, also when it is carried within another one.',
+  'SSRF-2':
+    'A URL that an agent proposes is refused in words where it leads to link-local or metadata addresses or hides where it leads, and what is private or unusual of it is read by the person.',
+  'SSRF-3':
+    'A name is held against the addresses its entry allows at every connection, so that turning it elsewhere later leads nowhere.',
+
   'REL-1':
     'Prompts, resources and templates of all upstreams are listed with every page and every byte; at /mcp prompts are named like tools, at /mcp/upstreams/<name> nothing is renamed.',
   'REL-2':

@@ -152,6 +152,25 @@ export interface Files {
   watch(path: string, changed: () => void): Unsubscribe;
 }
 
+/**
+ * Files outside the home that hold a secret, or say how one is to look. Every folder on the way is opened without following a link, and what
+ * is done is done inside the folder that was opened, whatever its path leads to meanwhile. Throws `placements.unsafe_place` (kind denied)
+ * for links, folders of others, the home, files with several names and what is no plain file; `placements.failed` (unavailable) otherwise.
+ */
+export interface PlacedFiles {
+  /** The whole of it; `undefined` when the folder is there and the file is not. More than `mostBytes` is refused. */
+  read(path: string, mostBytes: number): Promise<Uint8Array | undefined>;
+  /**
+   * One step for every reader, 0600, on stable storage when it resolves. `backup`: where a copy of the file before goes, 0600 as well.
+   * `expected`: hex SHA-256 of the file that is to be there, `undefined` for none; any other one is `placements.changed` (conflict).
+   */
+  replace(path: string, content: Uint8Array, how: ReplacingFile): Promise<void>;
+}
+
+export type ReplacingFile =
+  | { readonly mostBytes: number }
+  | { readonly mostBytes: number; readonly expected: string | undefined; readonly backup: string };
+
 export interface ChildSpec {
   readonly command: string;
   readonly args: readonly string[];
@@ -282,6 +301,8 @@ export interface HttpTarget {
   readonly url: string;
   /** Fixed headers, by their names. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Which addresses its name may lead to; `local`: none that is link-local or hands out credentials of the machine. Default: any. */
+  readonly addresses?: 'any' | 'local' | 'public';
   /** What an upstream turned out to speak is remembered under this key. */
   readonly key: string;
 }

@@ -12,6 +12,10 @@ export interface Route {
   readonly path: string;
   readonly origin: string;
   readonly hostHeader: string;
+  /** Of the name; `any` unless given. */
+  readonly addresses: 'any' | 'local' | 'public';
+  /** What connections are kept by: the origin, and where its name may lead. */
+  readonly pool: string;
 }
 
 export interface HttpRequest {
@@ -48,7 +52,7 @@ export interface HttpClient {
   close(): void;
 }
 
-export function routeOf(url: string): Route {
+export function routeOf(url: string, addresses: Route['addresses'] = 'any'): Route {
   const { protocol, hostname, port, pathname, search, origin, host } = new URL(url);
   const secure = protocol === 'https:';
   return {
@@ -58,5 +62,7 @@ export function routeOf(url: string): Route {
     path: `${pathname}${search}`,
     origin,
     hostHeader: host,
+    addresses,
+    pool: addresses === 'any' ? origin : `${origin} ${addresses}`,
   };
 }

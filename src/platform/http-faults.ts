@@ -32,6 +32,7 @@ export function unreachable(origin: string, error: Error & { readonly code?: str
 function whyUnreachable({ code = '', message }: Error & { readonly code?: string }): string {
   if (code === 'ECONNREFUSED') return 'the connection was refused';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name cannot be resolved';
+  if (code === 'EADDRRULED') return message;
   if (code === 'ETIMEDOUT') return 'no connection within 10 s';
   if (/CERT|SELF_SIGNED|ALTNAME|ISSUER/.test(code)) return `its TLS certificate is not accepted (${code})`;
   return (code === '' ? message : code).slice(0, maxShown);

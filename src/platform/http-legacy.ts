@@ -64,7 +64,7 @@ export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Prom
     const url = URL.canParse(path, route.origin) ? new URL(path, `${route.origin}${route.path}`) : undefined;
     // Whoever controls the stream must not be able to send our requests to somebody else.
     if (url?.origin !== route.origin) missing(broken('names an endpoint of another origin'));
-    else found((target = routeOf(url.href)));
+    else found((target = routeOf(url.href, route.addresses)));
   }
 
   /** In flight: what was written may have been done. Later: nothing is sent any more. */

@@ -4,7 +4,8 @@ import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { asAppError, type AppError } from '../kernel/errors.ts';
-import type { HttpClient, HttpHead, HttpReader, HttpRequest } from './http-exchange.ts';
+import { guardedLookup } from './guarded-lookup.ts';
+import type { HttpClient, HttpHead, HttpReader, HttpRequest, Route } from './http-exchange.ts';
 import { cutOff, unreachable } from './http-faults.ts';
 
 /** Common servers close a quiet connection after five seconds, and not all of them say so; ours must go first. */
@@ -20,9 +21,20 @@ export interface NodeClient extends HttpClient {
 
 export function createNodeClient(): NodeClient {
   const kept = { keepAlive: true, timeout: keptIdleMs, maxFreeSockets: maxKept };
-  const plain = new PlainAgent(kept);
   // Said outright, so that no variable of the environment turns it off.
-  const secure = new SecureAgent({ ...kept, rejectUnauthorized: true });
+  const verified = { ...kept, rejectUnauthorized: true };
+  /** A connection is kept for those alone whose rule about addresses it was made under. */
+  const agents: Readonly<Record<Route['addresses'], { readonly plain: PlainAgent; readonly secure: SecureAgent }>> = {
+    any: { plain: new PlainAgent(kept), secure: new SecureAgent(verified) },
+    local: {
+      plain: new PlainAgent({ ...kept, lookup: guardedLookup('local') }),
+      secure: new SecureAgent({ ...verified, lookup: guardedLookup('local') }),
+    },
+    public: {
+      plain: new PlainAgent({ ...kept, lookup: guardedLookup('public') }),
+      secure: new SecureAgent({ ...verified, lookup: guardedLookup('public') }),
+    },
+  };
 
   return {
     start(request, reader) {
@@ -33,6 +45,7 @@ export function createNodeClient(): NodeClient {
       outgoing.end(request.body);
 
       function open(): ClientRequest {
+        const { plain, secure } = agents[route.addresses];
         return route.secure ? secureRequest({ ...options, agent: secure }) : plainRequest({ ...options, agent: plain });
       }
 
@@ -61,8 +74,10 @@ export function createNodeClient(): NodeClient {
       };
     },
     close() {
-      plain.destroy();
-      secure.destroy();
+      for (const { plain, secure } of Object.values(agents)) {
+        plain.destroy();
+        secure.destroy();
+      }
     },
   };
 }

@@ -39,7 +39,14 @@ export function createHttpConnector({ clock, client: info, maxBytes = 32 * 1024 
 
   return {
     async open(target, { startTimeoutMs, signal, listens, host, declares }) {
-      const deps = { client, route: routeOf(target.url), clock, info, headers: Object.entries(target.headers).flat(), maxBytes };
+      const deps = {
+        client,
+        route: routeOf(target.url, target.addresses),
+        clock,
+        info,
+        headers: Object.entries(target.headers).flat(),
+        maxBytes,
+      };
       const deadline = clock.monotonic() + startTimeoutMs;
       let told: AppError | undefined;
       for (const dialect of orders[verdicts.get(target.key) ?? 'stateless']) {

@@ -93,7 +93,8 @@ function askable({ roots }: UpstreamSpec): JsonObject {
 function dialer({ spec, specDigest, program }: Acceptable, deps: EnlistmentDeps): SupervisedDeps['open'] {
   const { transport } = spec;
   if (transport.kind === 'http') {
-    const target = { url: transport.url, headers: transport.headers, key: specDigest };
+    const { url, headers, addresses } = transport;
+    const target = { url, headers, addresses, key: specDigest };
     return (opening) => deps.http.open(target, opening);
   }
   const connector = program === undefined ? untilAccepted(spec.name, deps) : deps.connector;

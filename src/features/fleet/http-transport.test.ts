@@ -78,7 +78,7 @@ describe('[HTTPUP-19] a fixed header', () => {
   });
 
   test.each([
-    [{ Authorization: 'Bearer x' }, 'secrets for HTTP upstreams come with the vault, in a later version'],
+    [{ Authorization: 'Bearer x' }, 'sallyport secret add REF'],
     [{ Cookie: 'a=b' }, 'looks like a secret'],
     [{ 'X-Api-Key': '1' }, 'looks like a secret'],
     [{ 'x-team': 'sk-live-1' }, 'looks like a secret'],

@@ -1,13 +1,15 @@
-// How an upstream over HTTP may be written: which URLs and which headers. No secret stands in either; those of HTTP upstreams come from
-// the vault, in a later version. Connects to nothing.
+// How an upstream over HTTP may be written: which URLs, which headers and which addresses. No secret stands in any; those come from the
+// vault, by the names under `auth`. Connects to nothing.
 import { z } from 'zod';
-import type { HttpTransport } from './model.ts';
+import { addressClass } from '../../lib/ip-address.ts';
+import { addressings, mayConnect, type Addresses, type HttpTransport } from './model.ts';
 
 export const httpTransport = z.strictObject({
   kind: z.literal('http'),
   url: z.string().min(1),
   headers: z.record(z.string(), z.string()).default({}),
   allow_insecure: z.boolean().default(false),
+  addresses: z.enum(addressings, { error: () => `must be one of ${addressings.join(', ')}` }).default('any'),
 });
 
 type Checked = { readonly ok: true; readonly transport: HttpTransport } | { readonly ok: false; readonly problem: string };
@@ -29,10 +31,10 @@ export function looksLikeToken(value: string): boolean {
 }
 
 /** `problem` begins with the name of the field that is wrong. */
-export function checkHttpTransport({ url: written, headers, allow_insecure }: z.infer<typeof httpTransport>): Checked {
+export function checkHttpTransport({ url: written, headers, allow_insecure, addresses }: z.infer<typeof httpTransport>): Checked {
   const url = URL.canParse(written) ? new URL(written) : undefined;
   if (url === undefined) return wrong('url', 'is no absolute URL, such as https://example.org/mcp');
-  const problem = urlProblem(url, allow_insecure);
+  const problem = urlProblem(url, allow_insecure) ?? addressProblem(url, addresses);
   if (problem !== undefined) return wrong('url', problem);
   const lower: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -40,28 +42,35 @@ export function checkHttpTransport({ url: written, headers, allow_insecure }: z.
     if (fault !== undefined) return wrong(`headers.${name}`, fault);
     lower[name.toLowerCase()] = value;
   }
-  return { ok: true, transport: { kind: 'http', url: url.href, headers: lower, allow_insecure } };
+  return { ok: true, transport: { kind: 'http', url: url.href, headers: lower, allow_insecure, addresses } };
 }
 
 function urlProblem(url: URL, allowInsecure: boolean): string | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https:// or http://';
-  if (url.username !== '' || url.password !== '') return `holds a user name or password; ${secretsLater}`;
+  if (url.username !== '' || url.password !== '') return `holds a user name or password; ${keepSecret}`;
   if (url.hash !== '') return "must not have a part after '#', which is never sent";
   for (const [name, value] of url.searchParams) {
     if (secretName.test(name) || looksLikeToken(value) || tokenRun.test(value))
-      return `has a parameter '${name.slice(0, 32)}' that looks like a secret; ${secretsLater}`;
+      return `has a parameter '${name.slice(0, 32)}' that looks like a secret; ${keepSecret}`;
   }
   if (url.protocol === 'http:' && !allowInsecure && !isLoopback(url.hostname))
     return 'is plain http to another machine: use https, or set allow_insecure: true if the network between is yours alone';
   return undefined;
 }
 
-const secretsLater = 'secrets for HTTP upstreams come with the vault, in a later version';
+const keepSecret = 'put it into the vault with: sallyport secret add REF, and name that under auth';
+
+/** A name is looked at when it is connected to; an address needs no look. */
+function addressProblem({ hostname }: URL, addresses: Addresses): string | undefined {
+  const kind = addressClass(hostname.replace(/^\[|\]$/g, ''));
+  if (kind === undefined || mayConnect(kind, addresses)) return undefined;
+  return `leads to an address that 'addresses: ${addresses}' rules out`;
+}
 
 function headerProblem(name: string, value: string): string | undefined {
-  if (!headerName.test(name)) return 'is no name of a header';
-  if (ours.test(name.toLowerCase())) return 'is a header that the gateway writes itself';
-  if (secretName.test(name) || looksLikeToken(value) || tokenRun.test(value)) return `looks like a secret; ${secretsLater}`;
+  const fault = headerNameProblem(name);
+  if (fault !== undefined) return fault;
+  if (secretName.test(name) || looksLikeToken(value) || tokenRun.test(value)) return `looks like a secret; ${keepSecret}`;
   if (!headerValue.test(value)) return 'must have a value of visible ASCII characters';
   return undefined;
 }
@@ -69,6 +78,12 @@ function headerProblem(name: string, value: string): string | undefined {
 /** `localhost`, 127.0.0.0/8 and ::1, as the URL standard writes them. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/** Of a header that a fixed value or a secret is put into. */
+export function headerNameProblem(name: string): string | undefined {
+  if (!headerName.test(name)) return 'is no name of a header';
+  return ours.test(name.toLowerCase()) ? 'is a header that the gateway writes itself' : undefined;
 }
 
 function wrong(field: string, what: string): Checked {

@@ -3,6 +3,8 @@ import type { AgentCaller } from '../../kernel/caller.ts';
 import type { ClientHost } from '../../kernel/client-host.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { ToolAnnotations } from '../../kernel/operation.ts';
+import type { AddressClass } from '../../lib/ip-address.ts';
+import type { AuthConfig } from '../auth/model.ts';
 
 export interface StdioTransport {
   readonly kind: 'stdio';
@@ -19,6 +21,20 @@ export interface HttpTransport {
   readonly headers: Readonly<Record<string, string>>;
   /** Plain http to another machine, where everybody on the way reads and writes along. */
   readonly allow_insecure: boolean;
+  /** Which addresses its name may lead to at the time of connecting. */
+  readonly addresses: Addresses;
+}
+
+/**
+ * `any`: whatever the name leads to. `local`: private addresses and this machine as well, but none that is link-local or hands out
+ * credentials of the machine. `public`: those of the internet only, so that a name cannot be turned towards what is at home here.
+ */
+export const addressings = ['any', 'local', 'public'] as const;
+export type Addresses = (typeof addressings)[number];
+
+export function mayConnect(kind: AddressClass, addresses: Addresses): boolean {
+  if (addresses === 'any' || kind === 'public') return true;
+  return addresses === 'local' && (kind === 'private' || kind === 'loopback');
 }
 
 /**
@@ -36,6 +52,8 @@ export interface UpstreamSpec {
   /** `[a-z0-9][a-z0-9_-]*` without `__`, not reserved. */
   readonly name: string;
   readonly transport: StdioTransport | HttpTransport;
+  /** How it is logged in to; names secrets, holds none. */
+  readonly auth: AuthConfig;
   /** Fixed variables of the child; never a secret. */
   readonly env: Readonly<Record<string, string>>;
   /** Names passed through from the daemon's environment, besides the few that environment.ts allows. */

@@ -1,5 +1,5 @@
 // The `upstreams:` list of sallyport.yaml as text in and text out; comments and everything else in the file stay. Reads no file itself.
-import { parseDocument, isSeq, isMap, type Document } from 'yaml';
+import { parseDocument, isSeq, isMap, type Document, type Node } from 'yaml';
 import { usualIdleStopMs, usualMaxSessions, type UpstreamSpec } from './model.ts';
 import { badSettings } from './refusals.ts';
 import { parseSpec } from './spec.ts';
@@ -30,17 +30,7 @@ export function readUpstreams(text: string): readonly SettingsEntry[] {
 /** The text with one more entry at the end of the list. */
 export function withUpstream(text: string, spec: UpstreamSpec): string {
   const document = parse(text);
-  const entry = {
-    name: spec.name,
-    transport: writtenTransport(spec.transport),
-    ...(Object.keys(spec.env).length > 0 && { env: spec.env }),
-    ...(spec.envPassthrough.length > 0 && { envPassthrough: spec.envPassthrough }),
-    ...(spec.exposeTools.length > 0 && { exposeTools: spec.exposeTools }),
-    ...(spec.sharing !== 'shared' && { sharing: spec.sharing }),
-    ...(spec.maxSessions !== usualMaxSessions && { maxSessions: spec.maxSessions }),
-    ...(spec.idleStopMs !== usualIdleStopMs && { idleStopMs: spec.idleStopMs }),
-    ...(spec.roots.length > 0 && { roots: spec.roots }),
-  };
+  const entry = written(spec);
   const list = document.get('upstreams');
   if (isSeq(list)) {
     list.flow = false;
@@ -49,11 +39,47 @@ export function withUpstream(text: string, spec: UpstreamSpec): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** Without what is so anyway. */
+/** The text with this entry in the place of the one of its name, whose comment stays; at the end of the list when there is none. */
+export function withReplaced(text: string, spec: UpstreamSpec): string {
+  const document = parse(text);
+  const list = document.get('upstreams');
+  const at = isSeq(list) ? list.items.findIndex((item) => isMap(item) && item.get('name') === spec.name) : -1;
+  if (!isSeq(list) || at < 0) return withUpstream(text, spec);
+  const { commentBefore, spaceBefore } = list.items[at] as Node;
+  const node = document.createNode(written(spec));
+  if (commentBefore != null) node.commentBefore = commentBefore;
+  if (spaceBefore === true) node.spaceBefore = true;
+  list.flow = false;
+  list.items[at] = node;
+  return document.toString({ lineWidth: 0 });
+}
+
+/** The entry as the file has it: without what is so anyway. */
+function written(spec: UpstreamSpec): object {
+  return {
+    name: spec.name,
+    transport: writtenTransport(spec.transport),
+    ...(spec.auth.type !== 'none' && { auth: spec.auth }),
+    ...(Object.keys(spec.env).length > 0 && { env: spec.env }),
+    ...(spec.envPassthrough.length > 0 && { envPassthrough: spec.envPassthrough }),
+    ...(spec.exposeTools.length > 0 && { exposeTools: spec.exposeTools }),
+    ...(spec.sharing !== 'shared' && { sharing: spec.sharing }),
+    ...(spec.maxSessions !== usualMaxSessions && { maxSessions: spec.maxSessions }),
+    ...(spec.idleStopMs !== usualIdleStopMs && { idleStopMs: spec.idleStopMs }),
+    ...(spec.roots.length > 0 && { roots: spec.roots }),
+  };
+}
+
 function writtenTransport(transport: UpstreamSpec['transport']): object {
   if (transport.kind === 'stdio') return { ...transport };
-  const { kind, url, headers, allow_insecure } = transport;
-  return { kind, url, ...(Object.keys(headers).length > 0 && { headers }), ...(allow_insecure && { allow_insecure }) };
+  const { kind, url, headers, allow_insecure, addresses } = transport;
+  return {
+    kind,
+    url,
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(allow_insecure && { allow_insecure }),
+    ...(addresses !== 'any' && { addresses }),
+  };
 }
 
 /** The text without the entry of that name; unchanged when there is none. */

@@ -3,7 +3,7 @@ import { createDigest } from '../../platform/crypto.ts';
 import { listedAs, readDefinition } from './definition.ts';
 import { definitionDiff } from './definition-diff.ts';
 import { maskEnvironment } from './environment.ts';
-import { readUpstreams, withoutUpstream, withUpstream } from './settings.ts';
+import { readUpstreams, withoutUpstream, withReplaced, withUpstream } from './settings.ts';
 import { parseSpec, specDigest } from './spec.ts';
 
 const digest = createDigest();
@@ -47,7 +47,59 @@ describe('a spec', () => {
   });
 });
 
+describe('how an upstream is logged in to and where its name may lead', () => {
+  const http = { name: 'up', transport: { kind: 'http', url: 'https://a.example' } };
+  const bearer = { type: 'bearer', secretRef: 'a_token' };
+
+  test('[REG-3] are part of what is signed, and as usual they leave the digest as it was', () => {
+    const base = specDigest(spec(), digest);
+    expect(specDigest(spec({ auth: { type: 'none' } }), digest)).toBe(base);
+    const others = [
+      { auth: bearer },
+      { auth: { ...bearer, secretRef: 'another' } },
+      { auth: { type: 'env', env: { A: 'a_token' } } },
+      http,
+      { ...http, auth: bearer },
+      { ...http, transport: { ...http.transport, addresses: 'public' } },
+    ].map((more) => specDigest(spec(more), digest));
+    expect(new Set([base, ...others]).size).toBe(7);
+  });
+
+  test('[REG-3] are written to the file and read back as they were', () => {
+    const one = spec({
+      ...http,
+      auth: { ...bearer, header: 'X-Key', scheme: '' },
+      transport: { ...http.transport, addresses: 'public' },
+    });
+    expect(readUpstreams(withUpstream('', one))).toMatchObject([{ spec: one }]);
+  });
+
+  test.each([
+    [{ ...http, auth: { type: 'env', env: { A: 'a' } } }, 'upstreams[0].auth: variables are for programs'],
+    [{ ...entry, auth: { type: 'env', env: {} } }, 'upstreams[0].auth.env names no variable'],
+    [{ ...entry, auth: { ...bearer, header: 'X-Key' } }, 'upstreams[0].auth.header is for upstreams over HTTP'],
+    [{ ...http, auth: { ...bearer, header: 'Host' } }, 'a header that the gateway writes itself'],
+    [{ ...http, auth: { ...bearer, scheme: 'a\r\nb' } }, 'upstreams[0].auth.scheme must be one word'],
+    [{ ...http, auth: { type: 'bearer', secretRef: 'Not A Name' } }, 'must be the name of a secret'],
+    [{ ...http, transport: { ...http.transport, addresses: 'home' } }, 'must be one of any, local, public'],
+    [{ ...http, transport: { kind: 'http', url: 'https://10.0.0.1', addresses: 'public' } }, "'addresses: public' rules out"],
+    [{ ...http, transport: { kind: 'http', url: 'https://[fd00:ec2::254]', addresses: 'local' } }, "'addresses: local' rules out"],
+  ])('%j is refused in words', (raw, words) => {
+    const parsed = parseSpec(raw, 'upstreams[0]');
+    expect(parsed.ok ? '' : parsed.problem).toContain(words);
+  });
+});
+
 describe('the settings file', () => {
+  test('[REG-7] has a replaced entry in its old place, every comment kept', () => {
+    const before =
+      '# top\nupstreams:\n  # about up\n  - name: up\n    transport: { kind: stdio, command: a }\n  # about two\n  - name: two # why\n    transport: { kind: stdio, command: b }\n';
+    const after = withReplaced(before, spec());
+    expect(readUpstreams(after)).toMatchObject([{ spec: { name: 'up', transport: { command: 'npx' } } }, { name: 'two' }]);
+    for (const comment of ['# top', '# about up', '# about two', '# why']) expect(after).toContain(comment);
+    expect(readUpstreams(withReplaced(before, spec({ name: 'three' }))).map(({ name }) => name)).toEqual(['up', 'two', 'three']);
+  });
+
   const text = '# top\nport: 1 # why\nupstreams:\n  # first\n  - name: one # it\n    transport: { kind: stdio, command: a }\n';
 
   test('gains and loses an entry and keeps every comment', () => {

@@ -5,9 +5,11 @@ import type { Digest } from '../../kernel/ports.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { closest } from '../../lib/closest.ts';
 import { placeNamed } from '../../lib/file-uri.ts';
+import { authSchema } from '../auth/model.ts';
 import { hex } from './definition.ts';
 import { mayPassThrough } from './environment.ts';
 import { checkHttpTransport, httpTransport, looksLikeToken } from './http-transport.ts';
+import { loginProblem } from './login-entry.ts';
 import { reservedUpstreams, sharings, usualIdleStopMs, usualMaxSessions, type UpstreamSpec } from './model.ts';
 
 export const upstreamName = /^(?!.*__)[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -33,6 +35,7 @@ const upstream = z.strictObject({
     .regex(upstreamName, `must have ${upstreamNameHelp}`)
     .refine((name) => !(reservedUpstreams as readonly string[]).includes(name), 'is a name the gateway keeps for itself'),
   transport: z.discriminatedUnion('kind', [stdio, httpTransport], { error: kindProblem }),
+  auth: authSchema.default({ type: 'none' }),
   env: z
     .record(
       variableName,
@@ -76,7 +79,9 @@ export function parseSpec(raw: unknown, at: string): ParsedSpec {
     const keys = isHttp(raw) ? Object.keys(httpTransport.shape) : stdioKeys;
     return { ok: false, problem: result.error.issues.map((issue) => inWords(issue, at, keys)).join(' ') };
   }
-  const { transport } = result.data;
+  const { transport, auth } = result.data;
+  const login = loginProblem(auth, transport.kind);
+  if (login !== undefined) return { ok: false, problem: `${at}.auth${login}` };
   if (transport.kind === 'http') {
     const { env, envPassthrough, sharing } = result.data;
     if (sharing !== 'shared')
@@ -124,7 +129,7 @@ function guess(key: string, known: readonly string[]): string {
  * What an operator decides on: everything that determines what runs, what it can reach and whom it can ask back. Time-outs and `enabled`
  * are not of that kind.
  */
-export function specFacts({ name, transport, env, envPassthrough, exposeTools, roots, sharing }: UpstreamSpec): JsonObject {
+export function specFacts({ name, transport, auth, env, envPassthrough, exposeTools, roots, sharing }: UpstreamSpec): JsonObject {
   return {
     name,
     transport: transportFacts(transport),
@@ -132,6 +137,7 @@ export function specFacts({ name, transport, env, envPassthrough, exposeTools, r
     envPassthrough,
     exposeTools,
     // Only where they are not as usual: what was accepted before there was a choice stays accepted.
+    ...(auth.type === 'none' ? {} : { auth: { ...auth } as JsonObject }),
     ...(roots.length === 0 ? {} : { roots }),
     ...(sharing === 'shared' ? {} : { sharing }),
   };
@@ -139,8 +145,8 @@ export function specFacts({ name, transport, env, envPassthrough, exposeTools, r
 
 function transportFacts(transport: UpstreamSpec['transport']): JsonObject {
   if (transport.kind === 'http') {
-    const { kind, url, headers, allow_insecure } = transport;
-    return { kind, url, headers, ...(allow_insecure ? { allow_insecure } : {}) };
+    const { kind, url, headers, allow_insecure, addresses } = transport;
+    return { kind, url, headers, ...(allow_insecure ? { allow_insecure } : {}), ...(addresses === 'any' ? {} : { addresses }) };
   }
   const { kind, command, args, cwd } = transport;
   return { kind, command, args, ...(cwd === undefined ? {} : { cwd }) };
