@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { createEventReader } from '../../src/wire/sse.ts';
 
 export interface RawRequest {
@@ -49,25 +50,28 @@ const handshake = ({ era, info, capabilities }: RawIdentity): RawRequest => ({
 });
 const initialized = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
-export interface RawPipe extends RawClient {
+export interface OpenedClient extends RawClient {
   /** What was answered at the handshake; nothing in 2026. */
   readonly opened: string;
+}
+
+export interface RawPipe extends OpenedClient {
   readonly pid: number;
 }
 
-/** A program over its pipes, in a process group of its own that ends with `close`. */
-export async function openPipe(
-  [command, ...args]: readonly [string, ...string[]],
-  env: Readonly<Record<string, string>>,
-  identity: RawIdentity = plainIdentity,
-): Promise<RawPipe> {
-  const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
-  let complaints = '';
-  child.stderr.on('data', (chunk: Buffer) => (complaints = (complaints + chunk.toString()).slice(-2_000)));
-  const gone = new Promise<void>((resolve) => void child.once('close', () => resolve()));
+interface Lines {
+  readonly from: Readable;
+  readonly write: (line: string) => void;
+  /** Settles when nothing more will come, with the reason. */
+  readonly ended: Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+/** One message a line, both ways. */
+export async function overLines({ from, write, ended, close }: Lines, identity: RawIdentity): Promise<OpenedClient> {
   const waiting = new Map<number, (line: string) => void>();
   const heard: string[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => {
+  createInterface({ input: from }).on('line', (line) => {
     if (!line.trimStart().startsWith('{')) return;
     const { id, method } = JSON.parse(line) as { id?: number; method?: string };
     const waiter = method === undefined && id !== undefined ? waiting.get(id) : undefined;
@@ -78,36 +82,43 @@ export async function openPipe(
   const ask: RawClient['ask'] = (method, asked = {}) => {
     const id = (next += 1);
     return new Promise((resolve, reject) => {
-      const late = setTimeout(
-        () => reject(new Error(`${command} ${args.join(' ')} did not answer ${method}: ${complaints}`)),
-        patienceMs,
-      );
-      void gone.then(() => reject(new Error(`${command} ${args.join(' ')} ended before ${method} was answered: ${complaints}`)));
+      const late = setTimeout(() => reject(new Error(`${method} was not answered`)), patienceMs);
+      void ended.then((reason) => reject(new Error(`it ended before ${method} was answered: ${reason}`)));
       waiting.set(id, (line) => {
         clearTimeout(late);
         resolve(line);
       });
-      child.stdin.write(`${written(id, method, asked, identity)}\n`);
+      write(written(id, method, asked, identity));
     });
   };
   const opened = identity.era === '2025-11-25' ? await ask('initialize', handshake(identity)) : '';
-  if (opened !== '') child.stdin.write(`${initialized}\n`);
-  return {
-    opened,
-    ask,
-    heard,
-    pid: child.pid ?? 0,
+  if (opened !== '') write(initialized);
+  return { opened, ask, heard, close };
+}
+
+/** A program over its pipes, in a process group of its own that ends with `close`. */
+export async function openPipe(
+  [command, ...args]: readonly [string, ...string[]],
+  env: Readonly<Record<string, string>>,
+  identity: RawIdentity = plainIdentity,
+): Promise<RawPipe> {
+  const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  const pid = child.pid ?? 0;
+  let complaints = '';
+  child.stderr.on('data', (chunk: Buffer) => (complaints = (complaints + chunk.toString()).slice(-2_000)));
+  const ended = new Promise<string>((resolve) => void child.once('close', () => resolve(`${args.join(' ')}: ${complaints}`)));
+  const lines: Lines = {
+    from: child.stdout,
+    write: (line) => void child.stdin.write(`${line}\n`),
+    ended,
     async close() {
       child.stdin.end();
-      const impatience = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), 3_000);
-      await gone;
+      const impatience = setTimeout(() => process.kill(-pid, 'SIGKILL'), 3_000);
+      await ended;
       clearTimeout(impatience);
     },
   };
-}
-
-export interface RawHttp extends RawClient {
-  readonly opened: string;
+  return { ...(await overLines(lines, identity)), pid };
 }
 
 /** An endpoint over HTTP; `close` ends the session. */
@@ -115,7 +126,7 @@ export async function openHttp(
   url: string,
   headers: Readonly<Record<string, string>>,
   identity: RawIdentity = plainIdentity,
-): Promise<RawHttp> {
+): Promise<OpenedClient> {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const heard: string[] = [];
   const own: Record<string, string> = {

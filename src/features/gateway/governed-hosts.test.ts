@@ -175,6 +175,13 @@ describe('what may be asked', () => {
     expect(denied.upstream.told.at(-1)).toEqual({ elicitation, experimental: { x: {} } });
     expect(rooted.upstream.told.at(-1)).toEqual({ elicitation, sampling: samples, roots, experimental: { x: {} } });
   });
+
+  test('[HOST-3] [TASK-1] of a client of 2025 no upstream is told that it takes tasks of the extension', async () => {
+    const { name, upstream } = await upstreamOf();
+    const extensions = { 'io.modelcontextprotocol/tasks': {}, 'vendor/other': {} };
+    await (await house.agent()).call(`${name}__plain`, {}, { host: fakeHost({ extensions }) });
+    expect(upstream.told.at(-1)).toEqual({ extensions: { 'vendor/other': {} } });
+  });
 });
 
 describe('a question that', () => {

@@ -69,10 +69,11 @@ function govern(deps: GovernedHostDeps, host: ClientHost, upstream: string, call
     const under = `${policy.version()} ${allowed}`;
     if (shown === undefined || shownUnder !== under) {
       shownUnder = under;
-      shown = shownCapabilities(host.capabilities, (method) => {
+      const mayPass = (method: string): boolean => {
         if (method === 'roots/list' && !allowed) return false;
         return policyOnAsk(deps, caller, upstream, method, undefined).effect === 'pass';
-      });
+      };
+      shown = shownCapabilities(host.capabilities, mayPass, caller.sessionless !== true);
     }
     return shown;
   }
