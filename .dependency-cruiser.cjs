@@ -1,6 +1,17 @@
 // The order of the house. A file imports only what stands below it; ARCHITECTURE.md shows the same list.
 // Run as test/architecture.test.ts, which also plants violations and counts the modules that were seen.
-const slices = [['audit'], ['operator'], ['vault'], ['auth'], ['agents'], ['policy', 'fleet'], ['results'], ['grants'], ['approvals'], ['gateway']];
+const slices = [
+  ['audit'],
+  ['operator'],
+  ['vault'],
+  ['auth'],
+  ['agents', 'placements'],
+  ['policy', 'fleet'],
+  ['results'],
+  ['grants'],
+  ['approvals'],
+  ['gateway'],
+];
 
 const floors = [
   { name: 'lib', at: '^src/lib/', sees: [] },
