@@ -7,6 +7,12 @@ import { pageOf } from './human-page.ts';
 /** What of an approval the page knows. */
 export type ApprovalNotice = Pick<Approval, 'id' | 'agent' | 'capability' | 'origin' | 'requestedAt' | 'expiresAt' | 'state'>;
 
+const wishes: Readonly<Record<Approval['origin'], string>> = {
+  call: 'run this once, with exactly the arguments it gave',
+  request: 'use this for a time',
+  registration: 'register this upstream',
+};
+
 const ends: Readonly<Record<Exclude<Approval['state'], 'pending'>, string>> = {
   approved: 'A person approved it. There is nothing left to decide; you can close this page.',
   denied: 'A person denied it. There is nothing left to decide; you can close this page.',
@@ -15,7 +21,7 @@ const ends: Readonly<Record<Exclude<Approval['state'], 'pending'>, string>> = {
 
 export function approvalPage(approval: ApprovalNotice): string {
   const { id, agent, capability, origin, requestedAt, expiresAt, state } = approval;
-  const wants = origin === 'call' ? 'run this once, with exactly the arguments it gave' : 'use this for a time';
+  const wants = wishes[origin];
   const decide =
     state === 'pending'
       ? `<p>Decide in a terminal of this machine, until <time>${instant(expiresAt)}</time>:</p>

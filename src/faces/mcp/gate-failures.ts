@@ -8,6 +8,7 @@ import type { FleetErrorCode } from '../../features/fleet/model.ts';
 import type { GatewayErrorCode } from '../../features/gateway/model.ts';
 import type { GrantErrorCode } from '../../features/grants/model.ts';
 import type { DenyCode, PolicyErrorCode } from '../../features/policy/model.ts';
+import type { PlacementErrorCode } from '../../features/placements/model.ts';
 import type { VaultErrorCode } from '../../features/vault/model.ts';
 
 export type EnvelopeKind = 'expired_grant' | 'missing_scope' | 'policy_denied' | 'rate_limited' | 'upstream_down' | 'auth_broken';
@@ -30,6 +31,7 @@ type DrawnCode =
   | FleetErrorCode
   | GatewayErrorCode
   | GrantErrorCode
+  | PlacementErrorCode
   | PolicyErrorCode
   | VaultErrorCode;
 
@@ -87,6 +89,13 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'policy.missing': human('Tell the human that there is no policy file.'),
   'policy.locked': human('Tell the human that the policy is locked and has to be looked at.'),
   'policy.unchanged': 'misuse',
+  'policy.changed': 'misuse',
+  'policy.edited': 'misuse',
+  'policy.not_editable': 'misuse',
+  'policy.bad_proposal': 'misuse',
+  'policy.too_many_proposals': { ...limited, step: 'Wait until a human has decided some of them.' },
+  'policy.no_proposal': 'misuse',
+  'policy.not_pending': 'misuse',
 
   'approvals.pending': { ...askFirst, step: 'Ask the human to approve it, then make the same call again with the same arguments.' },
   'approvals.denied': human('A human said no. Do not repeat it; go on without it, or tell the human why it is needed.'),
@@ -96,6 +105,7 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'approvals.not_pending': 'misuse',
   'approvals.bad_ttl': 'misuse',
   'approvals.unproved': 'hidden',
+  'approvals.no_deed': 'hidden',
   'approvals.locked': human('Tell the human that stored approvals cannot be read.'),
 
   'grants.locked': human('Tell the human that stored grants cannot be read.'),
@@ -151,6 +161,16 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'vault.slot_exists': 'hidden',
   'vault.last_slot': 'hidden',
   'vault.weak_slot': 'hidden',
+
+  'placements.bad_place': 'misuse',
+  'placements.not_allowed': human('Ask the human to allow the place with: sallyport inject allow'),
+  'placements.unsafe_place': human('Choose another place, or tell the human.'),
+  'placements.bad_template': 'misuse',
+  'placements.changed': 'misuse',
+  'placements.failed': human('Tell the human that the file cannot be written.'),
+  'placements.unrecorded': 'misuse',
+  'placements.bad_destination': 'misuse',
+  'placements.unknown_destination': 'misuse',
 
   'audit.unavailable': recordDown,
   'audit.locked': recordDown,

@@ -6,6 +6,7 @@ import type { AuditEntry } from '../audit/model.ts';
 import { createAsking, type AskingPorts } from './asking.ts';
 import { createBoard } from './board.ts';
 import { createDecisions, type DecisionPorts, type Decisions } from './decisions.ts';
+export type { CommitDeed, Deed, DeedOutcome } from './deed.ts';
 import { createExpiry } from './expiry.ts';
 import { stateAt, type Approval, type Question } from './model.ts';
 import { createApprovalStore } from './store.ts';

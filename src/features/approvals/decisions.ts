@@ -10,6 +10,7 @@ import type { AuditEntry } from '../audit/model.ts';
 import type { Grants, StagedGrant } from '../grants/grants.ts';
 import type { Grant } from '../grants/model.ts';
 import { formatTtl, type Limits } from '../policy/model.ts';
+import type { Deed, DeedOutcome, FindDeed } from './deed.ts';
 import { stateAt, type Approval } from './model.ts';
 import type { ApprovalStore } from './store.ts';
 
@@ -23,12 +24,18 @@ export interface Decisions {
   stillAsks(approval: Approval): Promise<void>;
   /** The policy version a decision made now would be bound to. */
   policyVersion(): string;
-  approve(
-    id: string,
-    ttlMs: number | undefined,
-    proof: JsonObject,
-  ): Promise<{ readonly approval: Approval; readonly grant?: Grant }>;
+  /** What a yes to it does, where it buys neither a call nor a grant; `undefined` where it does. Throws `approvals.no_deed`. */
+  deed(approval: Approval): Promise<Deed | undefined>;
+  /** `deed` is the one that was shown. */
+  approve(id: string, ttlMs: number | undefined, proof: JsonObject, deed?: Deed): Promise<Bought>;
   deny(id: string, reason: string, proof: JsonObject): Promise<Approval>;
+}
+
+/** A call that may be made now has neither. */
+export interface Bought {
+  readonly approval: Approval;
+  readonly grant?: Grant;
+  readonly outcome?: DeedOutcome;
 }
 
 export interface DecisionPorts {
@@ -39,6 +46,7 @@ export interface DecisionPorts {
   readonly policyVersion: () => string;
   /** Throws when the policy in force now denies what the approval would buy, or when its agent may not act. */
   readonly stillAsks: (approval: Approval) => Promise<void> | void;
+  readonly findDeed?: FindDeed;
 }
 
 interface Desk {
@@ -52,7 +60,7 @@ interface Decided {
 }
 
 export function createDecisions(ports: DecisionPorts, { store, settle }: Desk): Decisions {
-  const { audit, clock, grants, limits, policyVersion, stillAsks } = ports;
+  const { audit, clock, grants, limits, policyVersion, stillAsks, findDeed } = ports;
   const windowMs = ({ agent }: Approval): number => limits(agent).approvalTtlMs;
 
   async function decidable(id: string): Promise<Approval> {
@@ -88,18 +96,36 @@ export function createDecisions(ports: DecisionPorts, { store, settle }: Desk): 
     });
   }
 
+  /** The decision and what the deed writes are one commit; what the deed does outside comes after it. */
+  async function carryOut(asked: Approval, version: string, proof: JsonObject, deed: Deed): Promise<Bought> {
+    let approval = asked;
+    const outcome = await deed.carryOut(proof, async (stage) => {
+      const decided = await commit(asked.id, async (tx) => {
+        const now = clock.now();
+        const approved: Approval = { ...asked, state: 'approved', decidedAt: now, policyVersion: version, proof };
+        await keep(tx, approved, now);
+        const entries = [recordOf('approval.approved', approved, { policy: version }), ...(await stage(tx))];
+        return { value: { approval: approved }, entries };
+      });
+      ({ approval } = decided);
+    });
+    return { approval, outcome };
+  }
+
   return {
     decidable,
     windowMs,
     policyVersion,
     stillAsks: async (approval) => stillAsks(approval),
+    deed: async (approval) => (approval.origin === 'registration' ? ((await findDeed?.(approval)) ?? noDeed(approval)) : undefined),
 
-    async approve(id, ttlMs, proof) {
+    async approve(id, ttlMs, proof, deed) {
       const asked = await decidable(id);
       const granted = shortened(asked, ttlMs);
       // Read before the policy is asked: should another text come into force meanwhile, the approval is bound to the old one.
       const version = policyVersion();
       await stillAsks(asked);
+      if (asked.origin === 'registration') return carryOut(asked, version, proof, deed ?? noDeed(asked));
       const { approval, staged } = await commit(id, async (tx) => {
         const now = clock.now();
         const approval: Approval = {
@@ -144,8 +170,9 @@ export function createDecisions(ports: DecisionPorts, { store, settle }: Desk): 
 /** The ttl a grant will have. Throws `approvals.bad_ttl` (kind invalid) for a longer one, and for a call, which has none. */
 export function shortened({ origin, ttlMs }: Approval, wanted: number | undefined): number {
   if (wanted === undefined) return ttlMs;
-  if (origin === 'call') {
-    throw new AppError('invalid', 'approvals.bad_ttl', 'This approval buys one execution, which has no ttl to shorten.', {
+  if (origin !== 'request') {
+    const what = origin === 'call' ? 'buys one execution' : 'registers an upstream';
+    throw new AppError('invalid', 'approvals.bad_ttl', `This approval ${what}, which has no ttl to shorten.`, {
       hint: 'Leave --ttl out.',
     });
   }
@@ -153,6 +180,10 @@ export function shortened({ origin, ttlMs }: Approval, wanted: number | undefine
   throw new AppError('invalid', 'approvals.bad_ttl', `--ttl only shortens: ${formatTtl(ttlMs)} was asked for.`, {
     hint: `Leave --ttl out, or give less than ${formatTtl(ttlMs)}. For more, the agent has to ask again.`,
   });
+}
+
+function noDeed({ id }: Approval): never {
+  throw new AppError('internal', 'approvals.no_deed', `Nothing here knows how to do what the approval ${id} is about.`);
 }
 
 function settled(approval: Approval, now: number): AppError {

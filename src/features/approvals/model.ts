@@ -8,8 +8,12 @@ import { formatTtl, type Guard } from '../policy/model.ts';
 
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired';
 
-/** `call`: buys one execution with exactly these arguments. `request`: buys a grant for its ttl with any arguments. */
-export type ApprovalOrigin = 'call' | 'request';
+/**
+ * `call`: buys one execution with exactly these arguments. `request`: buys a grant for its ttl with any arguments. `registration`: puts an
+ * upstream among those of the gateway, and nothing else.
+ */
+export const approvalOrigins = ['call', 'request', 'registration'] as const;
+export type ApprovalOrigin = (typeof approvalOrigins)[number];
 
 /** What a call or request puts to a person. */
 export interface Question {
@@ -20,7 +24,7 @@ export interface Question {
   readonly rule: string;
   /** What the agent said; shown to the person marked as the agent's words. */
   readonly reason: string;
-  /** `call` only: exact arguments and the hash of the tool definition they go to. */
+  /** Exact arguments of a call, and the hash of the tool definition they go to; of a registration what is proposed. */
   readonly args?: JsonObject;
   readonly toolHash?: string;
   readonly ttlMs: number;
@@ -95,6 +99,10 @@ export function purchase(approval: Approval, ttlMs: number, windowMs: number): s
   if (origin === 'call') {
     return `one execution of ${capability} by ${agent} with exactly these arguments, started within ${formatTtl(windowMs)} of the approval`;
   }
+  if (origin === 'registration') {
+    const name = capability.split(':').slice(2).join(':');
+    return `the upstream '${name}' in sallyport.yaml: written, accepted and started; its first list of tools is accepted, and the policy decides who may call them`;
+  }
   const limit = guards.length === 0 ? 'any arguments' : 'any arguments that satisfy its guards';
   return `a grant for ${capability} to ${agent} for ${formatTtl(ttlMs)} with ${limit}`;
 }
@@ -108,4 +116,5 @@ export type ApprovalErrorCode =
   | 'approvals.denied'
   | 'approvals.bad_ttl' // --ttl only shortens, and only a grant has one
   | 'approvals.unproved' // a decision without the facts of its signature
+  | 'approvals.no_deed' // nobody knows how to do what was approved
   | 'approvals.locked'; // a stored approval cannot be read

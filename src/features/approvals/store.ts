@@ -6,7 +6,7 @@ import type { Digest } from '../../kernel/ports.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Guard } from '../policy/model.ts';
 import { approvalsTable } from './migrations/001-approvals.ts';
-import { denialMemoryMs, questionOf, type Approval, type ApprovalOrigin, type ApprovalState } from './model.ts';
+import { approvalOrigins, denialMemoryMs, questionOf, type Approval, type ApprovalOrigin, type ApprovalState } from './model.ts';
 
 export const approvalMigrations: readonly Migration[] = [approvalsTable];
 
@@ -196,7 +196,7 @@ function toRow(approval: Approval, digest: Digest): ApprovalRow {
   };
 }
 
-const origins: readonly string[] = ['call', 'request'] satisfies ApprovalOrigin[];
+const origins: readonly string[] = approvalOrigins;
 const states: readonly string[] = ['pending', 'approved', 'denied', 'expired'] satisfies ApprovalState[];
 
 /** A row whose parts no longer make its question is not shown to anybody and buys nothing. */

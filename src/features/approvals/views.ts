@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { OperationContext } from '../../kernel/operation.ts';
 import { printable } from '../../lib/printable.ts';
 import { formatTtl } from '../policy/model.ts';
-import type { Approval } from './model.ts';
+import { approvalOrigins, type Approval } from './model.ts';
 
 export const approvalId = z.string().min(1).max(64).describe('The id of the approval.');
 
@@ -16,10 +16,10 @@ export const row = z.strictObject({
   approval_id: z.string(),
   agent: z.string(),
   capability: z.string(),
-  origin: z.enum(['call', 'request']),
+  origin: z.enum(approvalOrigins),
   /** The agent's own words. */
   reason: z.string(),
-  /** Of a call: exactly what would be sent. */
+  /** Of a call: exactly what would be sent; of a registration: what is proposed. */
   args: args.optional(),
   ttl: z.string(),
   requested_at: instant,
@@ -84,6 +84,7 @@ export function toShown(approval: Approval, policyVersion: string): JsonObject {
     capability: approval.capability,
     origin: approval.origin,
     ...(approval.origin === 'call' && { arguments: args }),
+    ...(approval.origin === 'registration' && { proposed: args }),
     ...(toolHash !== undefined && { tool_definition: toolHash }),
     ...(approval.guards.length > 0 && { guards: approval.guards }),
     rule: approval.rule,

@@ -1,15 +1,26 @@
 // What operators do to the fleet: they accept and remove upstreams and definitions, and look closer than agents do. Whether they may was
 // decided before.
+import type { JsonObject } from '../../kernel/json.ts';
+import { acceptanceFacts } from './acceptance-facts.ts';
 import type { Supervised } from './supervised.ts';
 import type { CatalogTool, Decision, PinReview, UpstreamSpec, UpstreamStatus } from './model.ts';
 import { badSpec, notFound } from './refusals.ts';
-import type { Acceptable, MemberEntry, Roster } from './roster.ts';
+import type { Acceptable, Carrier, MemberEntry, Roster, RosterEntry, Writing } from './roster.ts';
+import { parseSpec } from './spec.ts';
 import type { Acceptance } from './store.ts';
-import { statusOf, tried, warnedOf, type Tried } from './upstream-status.ts';
+import { measured, statusOf, tried, warnedOf, type MemberHealth, type Tried } from './upstream-status.ts';
 
-/** For the operations of this slice only. */
+/** For the operations of this slice, and for what registers upstreams on a person's word. */
 export interface FleetControl {
   status(): readonly UpstreamStatus[];
+  /** An entry as the file would have it; throws `fleet.bad_spec`. */
+  draft(raw: unknown): UpstreamSpec;
+  /** What stands under each name of the file now; `undefined` where it is not understood. */
+  held(): ReadonlyMap<string, Acceptable | undefined>;
+  /** Everything a person sees of what they are to accept. */
+  facts(what: Acceptable): JsonObject;
+  /** A bounded live probe of one upstream of the file; rejects with `fleet.not_found` alone. */
+  probe(upstream: string, signal: AbortSignal): Promise<MemberHealth>;
   /** A spec as it would be accepted now. */
   proposal(spec: UpstreamSpec): Promise<Acceptable>;
   /** The entry of the file as it would be accepted now; throws `fleet.not_found` or `fleet.bad_spec`. */
@@ -17,7 +28,7 @@ export interface FleetControl {
   acceptance(upstream: string): Acceptance | undefined;
   /** Throws `fleet.bad_settings` when the file cannot be read; what is accepted then starts. */
   reload(): Promise<void>;
-  accept(what: Acceptable, decision: Decision, write: boolean): Promise<Tried>;
+  accept(what: Acceptable, decision: Decision, write: Writing, carry?: Carrier): Promise<Tried>;
   /** Tries a member again that was left alone, whatever it was left alone for. */
   retry(upstream: string): Promise<Tried>;
   remove(upstream: string, decision: Decision): Promise<void>;
@@ -43,6 +54,18 @@ export interface FleetControlDeps {
 export function createFleetControl({ roster, members, memberOf, wake }: FleetControlDeps): FleetControl {
   return {
     status: () => [...roster.entries()].map(([name, entry]) => statusOf(name, entry)),
+    draft(raw) {
+      const parsed = parseSpec(raw, 'upstream');
+      if (parsed.ok) return parsed.spec;
+      throw badSpec(parsed.problem, 'See: sallyport upstream add --help');
+    },
+    held: () => new Map([...roster.entries()].map(([name, entry]) => [name, acceptableOf(entry)])),
+    facts: (what) => acceptanceFacts(what, roster.acceptance(what.spec.name)),
+    async probe(upstream, signal) {
+      const entry = roster.entries().get(upstream);
+      if (entry === undefined) throw notFound(upstream);
+      return measured(entry, signal);
+    },
     proposal: (spec) => roster.acceptable(spec),
     standing(upstream) {
       const entry = roster.entries().get(upstream);
@@ -56,8 +79,8 @@ export function createFleetControl({ roster, members, memberOf, wake }: FleetCon
     async reload() {
       wake(await roster.reconcile());
     },
-    async accept(what, decision, write) {
-      await roster.accept(what, decision, write);
+    async accept(what, decision, write, carry) {
+      await roster.accept(what, decision, write, carry);
       wake(await roster.reconcile());
       const entry = roster.entries().get(what.spec.name);
       if (entry === undefined) throw notFound(what.spec.name);
@@ -81,4 +104,8 @@ export function createFleetControl({ roster, members, memberOf, wake }: FleetCon
     warned: (upstream) => (upstream === undefined ? members() : [memberOf(upstream)]).flatMap(({ tools }) => warnedOf(tools)),
     acceptTools: (upstream, offers, decision) => memberOf(upstream).tools.accept(offers, decision),
   };
+}
+
+function acceptableOf(entry: RosterEntry): Acceptable | undefined {
+  return entry.kind === 'member' ? entry.accepted : entry.acceptable;
 }

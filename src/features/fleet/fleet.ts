@@ -26,6 +26,7 @@ import { startRounds } from './rounds.ts';
 import { createUpstreamCalls, type UpstreamCalls } from './upstream-calls.ts';
 import { measured, type MemberHealth } from './upstream-status.ts';
 
+export type { Acceptable, Carrier } from './roster.ts';
 export type { FleetControl, MemberHealth };
 export type { UpstreamAnswer, UpstreamCall, UpstreamErrand } from './upstream-calls.ts';
 

@@ -1,15 +1,16 @@
 // Which upstreams there are: sallyport.yaml held against what operators accepted. An entry runs only as far as it was accepted; edits of
 // the file take effect no further than that. Calls and tools are not its business.
 import { asAppError } from '../../kernel/errors.ts';
-import type { Database } from '../../kernel/database.ts';
+import type { Database, Transaction } from '../../kernel/database.ts';
 import type { Clock, Digest, Files, Log } from '../../kernel/ports.ts';
 import { createTurns } from '../../lib/turns.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { AuditEntry } from '../audit/model.ts';
 import { childEnvironment } from './environment.ts';
 import type { Decision, EntryState, UpstreamSpec } from './model.ts';
 import type { Offers } from './offers.ts';
 import { openPinnedTools, type PinnedTools } from './pinned-tools.ts';
-import { readUpstreams, withoutUpstream, withUpstream, type SettingsEntry } from './settings.ts';
+import { readUpstreams, withoutUpstream, withReplaced, withUpstream, type SettingsEntry } from './settings.ts';
 import { specDigest } from './spec.ts';
 import { deleteAcceptance, markReported, readAcceptances, writeAcceptance, type Acceptance } from './store.ts';
 import type { Supervised } from './supervised.ts';
@@ -62,14 +63,22 @@ export type RosterEntry =
   | MemberEntry
   | { readonly kind: 'idle'; readonly state: EntryState; readonly why: string; readonly acceptable: Acceptable | undefined };
 
+export type Writing = boolean | 'replace';
+
+/** Commits once: what `stage` writes within its transaction, and the entries that `stage` gives for the record. */
+export type Carrier = (stage: (tx: Transaction) => Promise<readonly AuditEntry[]>) => Promise<void>;
+
 export interface Roster {
   entries(): ReadonlyMap<string, RosterEntry>;
   /** Reads the file again and starts and stops what follows from it; resolves when what is to stop has stopped. Throws `fleet.bad_settings`. */
   reconcile(): Promise<readonly Supervised[]>;
   acceptable(spec: UpstreamSpec): Promise<Acceptable>;
   acceptance(name: string): Acceptance | undefined;
-  /** Records and stores the decision; with `write` the entry is put into the file as well. */
-  accept(what: Acceptable, decision: Decision, write: boolean): Promise<void>;
+  /**
+   * Records and stores the decision; with `write` the entry is put into the file as well, `replace`: in the place of the one of its name.
+   * `carry` commits it together with something else.
+   */
+  accept(what: Acceptable, decision: Decision, write: Writing, carry?: Carrier): Promise<void>;
   remove(name: string, decision: Decision): Promise<void>;
   close(): Promise<void>;
 }
@@ -89,6 +98,9 @@ export async function openRoster(deps: RosterDeps): Promise<Roster> {
       giveBack();
     }
   }
+
+  const decided: Carrier = (stage) =>
+    audit.commit(async (tx) => ({ value: undefined, entries: await stage(tx) }), { decision: true });
 
   async function acceptable(spec: UpstreamSpec): Promise<Acceptable> {
     return { spec, specDigest: specDigest(spec, digest), program: await programOf(spec) };
@@ -162,20 +174,18 @@ export async function openRoster(deps: RosterDeps): Promise<Roster> {
     reconcile: () => inTurn(reconcileNow),
     acceptable,
     acceptance: (name) => acceptances.get(name),
-    accept: (what, decision, write) =>
+    accept: (what, decision, write, carry = decided) =>
       inTurn(async () => {
         const { name } = what.spec;
         const acceptance = { upstream: name, specDigest: what.specDigest, program: what.program };
-        const text = write ? withUpstream((await files.readText(settingsPath)) ?? '', what.spec) : undefined;
+        const before = write === false ? '' : ((await files.readText(settingsPath)) ?? '');
+        const text = write === false ? undefined : (write === 'replace' ? withReplaced : withUpstream)(before, what.spec);
         const proof = decision.proof ?? null;
-        await audit.commit(
-          async (tx) => {
-            await writeAcceptance(tx, acceptance, new Date(clock.now()).toISOString(), JSON.stringify(proof));
-            const facts = { upstream: name, spec: what.specDigest, program: what.program ?? null, proof };
-            return { value: undefined, entries: [{ event: 'upstream.added', actor: decision.actor, facts }] };
-          },
-          { decision: true },
-        );
+        await carry(async (tx) => {
+          await writeAcceptance(tx, acceptance, new Date(clock.now()).toISOString(), JSON.stringify(proof));
+          const facts = { upstream: name, spec: what.specDigest, program: what.program ?? null, proof };
+          return [{ event: 'upstream.added', actor: decision.actor, facts }];
+        });
         acceptances.set(name, acceptance);
         if (text !== undefined) await files.writeAtomic(settingsPath, text);
       }),

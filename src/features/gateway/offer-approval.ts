@@ -160,9 +160,9 @@ function urlMessage({ agent, capability, id }: Approval): string {
 
 function formMessage({ agent, capability, id, expiresAt, origin, ttlMs, reason }: Approval, args: string): string {
   const buys =
-    origin === 'call'
-      ? [`Arguments: ${args}`]
-      : [`For: ${formatTtl(ttlMs)}, with any arguments`, `The agent says: “${shortened(printable(reason))}”`];
+    origin === 'request'
+      ? [`For: ${formatTtl(ttlMs)}, with any arguments`, `The agent says: “${shortened(printable(reason))}”`]
+      : [`Arguments: ${args}`];
   return [
     'A human has to approve this before it runs.',
     `Agent: ${agent}`,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { formatTtl, parseTtl } from '../../policy/model.ts';
+import type { Deed } from '../deed.ts';
 import { shortened, type Decisions } from '../decisions.ts';
 import { purchase } from '../model.ts';
 import { approvalId, proofOf, toShown } from '../views.ts';
@@ -20,32 +21,40 @@ const output = z.strictObject({
   grant_id: z.string().optional(),
   expires_at: z.string().optional().describe('When the grant ends.'),
   usable_until: z.string().optional().describe('Before this the approved call must start.'),
+  outcome: z.string().optional().describe('How it went, where the approval itself does something.'),
 });
 
 export function approveOperation({ approvals }: { readonly approvals: Decisions }) {
+  /** What is done is what was shown for the very same input. */
+  const deeds = new WeakMap<z.infer<typeof input>, Deed>();
   return defineOperation<z.infer<typeof input>, z.infer<typeof output>>({
     name: 'approvals.approve',
-    summary: 'Approve one request: the exact call once, or the grant for its ttl.',
+    summary: 'Approve one request: the exact call once, the grant for its ttl, or the upstream it registers.',
     input,
     output,
     effect: 'change',
     access: 'operator',
     command: { words: 'approve', positionals: ['id'] },
 
-    async shown({ id, ttl }): Promise<JsonObject> {
+    async shown(given): Promise<JsonObject> {
+      const { id, ttl } = given;
       const approval = await approvals.decidable(id);
       const ttlMs = shortened(approval, parsed(ttl));
       await approvals.stillAsks(approval);
+      const deed = await approvals.deed(approval);
+      if (deed !== undefined) deeds.set(given, deed);
       return {
         decision: 'approve',
         buys: purchase(approval, ttlMs, approvals.windowMs(approval)),
         ...(approval.origin === 'request' && { ttl: formatTtl(ttlMs) }),
         ...toShown(approval, approvals.policyVersion()),
+        ...deed?.shown,
       };
     },
 
-    async run({ id, ttl }, context) {
-      const { approval, grant } = await approvals.approve(id, parsed(ttl), proofOf(context));
+    async run(given, context) {
+      const { id, ttl } = given;
+      const { approval, grant, outcome } = await approvals.approve(id, parsed(ttl), proofOf(context), deeds.get(given));
       const { agent, capability, usableUntil } = approval;
       return {
         approval_id: id,
@@ -54,6 +63,7 @@ export function approveOperation({ approvals }: { readonly approvals: Decisions 
         capability,
         ...(grant && { grant_id: grant.id, expires_at: new Date(grant.expiresAt).toISOString() }),
         ...(usableUntil !== undefined && { usable_until: new Date(usableUntil).toISOString() }),
+        ...(outcome && { outcome: outcome.told }),
       };
     },
   });
