@@ -103,6 +103,17 @@ export const requirements = {
   'VAULT-7': 'Rows of the vault that were edited, taken out or put back to an older copy lock it.',
   'VAULT-8': 'A keychain or credential that is missing, mute or slow is told as that and keeps nothing waiting.',
 
+  'FILE-1':
+    'scopegate_inject_file asks a person; what is signed is the secret’s name, place, text and the file that is replaced; the same arguments then write once, 0600, in one step, with a copy of the file before.',
+  'FILE-2':
+    'No grant and no rule but one that names vault:inject lets a secret into a file without a person’s yes to exactly that.',
+  'FILE-3':
+    'A secret goes only to places the operator signed for, never into a home, through a link, into a folder of others or over what is no plain file, also when paths are exchanged meanwhile.',
+  'FILE-4':
+    'A template has a place for the value and bounds; the text of a template file is read when it is asked and part of what is signed.',
+  'FILE-5': 'A refresh is a signed decision and happens only where the sidecar is what the database says was written.',
+  'FILE-6': 'Neither value nor an unsalted digest of it is in record, rows or sidecar.',
+
   'SECRET-1':
     'Adding, rotating and removing a secret needs an operator signature; one command with the value on standard input does it where nobody types.',
   'SECRET-2': 'What is signed and kept of a value is a commitment and a size class; another value than the signed one is refused.',
@@ -300,6 +311,17 @@ export const requirements = {
 
   'FID-1':
     'Of what relays lose nothing is lost: every row of the fidelity matrix is exact for every pair of eras, doors and transports, but for what a revision itself forces.',
+
+  'CASE-1':
+    'Of 1,000 progress notices that share a chunk with their result none is lost, for every pair of eras, doors and transports.',
+  'CASE-2': 'Results of 1 MB and 20 MB arrive whole, for every pair of eras, doors and transports.',
+  'CASE-3':
+    'An upstream that restarts and forgets its sessions, in whatever words it says so, is called again through the program, and once.',
+  'CASE-4': 'What is down when the gateway starts serves when it is started later, and a call in its back-off uses it again.',
+  'CASE-5': 'At its capacity an upstream stays listed, says so by name and number, and goes on for those that are in.',
+  'CASE-6': 'A tool added at run time is told of, held back until a person accepts it, and then called.',
+  'CASE-7': 'The wait for a person takes nothing from the time of the tool, and no progress prolongs that.',
+  'CASE-8': 'However often an upstream is looked at or fails its login, it gets no further session and the agent no 401.',
 
   'REG-1':
     'An agent proposes an upstream in one of two envelopes; whatever else it says is refused in the words of the contract, and nothing is asked.',

@@ -139,7 +139,7 @@ describe('an open upstream', () => {
     const connection = await open(fixtureCommand('never-answers-call'));
     const abort = new AbortController();
     const cancelled = call(connection, 'hang', {}, { signal: abort.signal });
-    await expect(call(connection, 'nag', {}, { timeoutMs: 300, onProgress: () => undefined })).rejects.toMatchObject({
+    await expect(call(connection, 'nag', {}, { timeoutMs: 100, onProgress: () => undefined })).rejects.toMatchObject({
       code: 'fleet.timeout',
     });
     abort.abort();

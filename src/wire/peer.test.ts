@@ -53,20 +53,49 @@ describe('the peer of an upstream', () => {
     expect(peer.counts().late).toBe(2);
   });
 
-  test('[FLEET-12] a deadline ends a call in spite of progress and tells the upstream under its own id', async () => {
+  const progress = '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}';
+
+  test('[FLEET-12] [CASE-7] progress begins the time of a call anew, and silence after it ends the call', async () => {
     const { peer, clock, ask, sent, code } = harness();
     const slow = code(ask(() => undefined));
-    const quick = ask(undefined, undefined, 5_000);
-    for (let at = 0; at < 9; at += 1) {
-      clock.advance(100);
-      peer.receive('{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}');
+    const quick = ask(undefined, undefined, 50_000);
+    for (let at = 0; at < 5; at += 1) {
+      clock.advance(900);
+      peer.receive(progress);
     }
+    clock.advance(999);
     expect(sent).toHaveLength(2);
-    clock.advance(100);
+    clock.advance(1);
     expect(await slow).toBe('fleet.timeout');
     expect(sent[2]).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
     peer.receive('{"jsonrpc":"2.0","id":2,"result":{}}');
     expect((await quick).kind).toBe('result');
+  });
+
+  test('[FLEET-12] [CASE-7] progress without end ends at ten times the time, and the upstream is told under its own id', async () => {
+    const { peer, clock, ask, sent } = harness();
+    const slow = ask(() => undefined);
+    for (let at = 0; at < 99; at += 1) {
+      clock.advance(100);
+      peer.receive(progress);
+    }
+    expect(sent).toHaveLength(1);
+    clock.advance(100);
+    await expect(slow).rejects.toMatchObject({
+      code: 'fleet.timeout',
+      message: expect.stringContaining('within 10000 ms') as string,
+    });
+    expect(sent[1]).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
+    expect(clock.pending()).toBe(0);
+  });
+
+  test('[CASE-7] a call that is not asked for progress is not kept alive by any', async () => {
+    const { peer, clock, ask, code } = harness();
+    const slow = code(ask());
+    clock.advance(900);
+    peer.receive(progress);
+    clock.advance(100);
+    expect(await slow).toBe('fleet.timeout');
   });
 
   test('deadlines of any order are kept with one timer', async () => {

@@ -63,10 +63,14 @@ export interface Peer {
   counts(): PeerCounts;
 }
 
+/** A request that reports progress is at work: its time begins anew with each notice, so many times as long in all (MCP, "Timeouts"). */
+const mostSpells = 10;
+
 interface Pending {
   readonly method: string;
-  /** Moves on by what is spent on asking. */
+  /** Moves on by what is spent on asking, and begins anew with each progress notice, but not beyond `latest`. */
   deadline: number;
+  latest: number;
   readonly timeoutMs: number;
   readonly onProgress: UpstreamRequestOptions['onProgress'];
   readonly host: ClientHost | undefined;
@@ -115,7 +119,7 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
   function timeOut(id: number, entry: Pending): void {
     leave(id);
     tellCancelled(id, entry.method, 'deadline passed');
-    entry.reject(timeoutError(entry.method, entry.timeoutMs));
+    entry.reject(timeoutError(entry));
   }
 
   function tellCancelled(id: number, method: string, reason: string): void {
@@ -173,6 +177,7 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
       pending.set(id, {
         method,
         deadline,
+        latest: deadline + (mostSpells - 1) * timeoutMs,
         timeoutMs,
         onProgress,
         host: options.host,
@@ -214,9 +219,15 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
   }
 
   function receiveProgress({ progressToken, ...note }: JsonObject): void {
-    const listener = typeof progressToken === 'number' ? pending.get(progressToken)?.onProgress : undefined;
-    if (listener === undefined) counts.strayProgress += 1;
-    else guarded(() => listener(note));
+    const entry = typeof progressToken === 'number' ? pending.get(progressToken) : undefined;
+    const listener = entry?.onProgress;
+    if (entry === undefined || listener === undefined) {
+      counts.strayProgress += 1;
+      return;
+    }
+    // The timer is left as it is: when it wakes it sees that it is early.
+    entry.deadline = Math.max(entry.deadline, Math.min(entry.latest, clock.monotonic() + entry.timeoutMs));
+    guarded(() => listener(note));
   }
 
   /** The client this is about: of the call on whose stream it came, else the one that all calls share, else the one of the connection. */
@@ -252,6 +263,7 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
         const spentMs = Math.min(entry.patienceMs, clock.monotonic() - entry.pausedAt);
         entry.patienceMs -= spentMs;
         entry.deadline += spentMs;
+        entry.latest += spentMs;
         watch(entry.deadline);
       }
     };
@@ -317,8 +329,12 @@ function guarded(listener: () => void): void {
   }
 }
 
-function timeoutError(method: string, timeoutMs: number): AppError {
-  return new AppError('unavailable', 'fleet.timeout', `The upstream did not answer ${method} within ${Math.round(timeoutMs)} ms.`, {
+function timeoutError({ method, timeoutMs, deadline, latest }: Pending): AppError {
+  const spent =
+    deadline < latest
+      ? `within ${Math.round(timeoutMs)} ms`
+      : `within ${Math.round(mostSpells * timeoutMs)} ms, for all its progress`;
+  return new AppError('unavailable', 'fleet.timeout', `The upstream did not answer ${method} ${spent}.`, {
     hint: 'It was told to cancel. If the call writes, look at what it did before calling again.',
     data: { sent: true },
   });

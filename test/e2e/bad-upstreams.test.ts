@@ -102,7 +102,7 @@ test('[FLEET-12] a call that is never answered, with endless progress or without
   const [command, ...args] = fixtureCommand('never-answers-call');
   writeFileSync(
     house.path('sallyport.yaml'),
-    `${text}  - ${JSON.stringify({ name: 'slow', transport: { kind: 'stdio', command, args }, callTimeoutMs: 800 })}\n`,
+    `${text}  - ${JSON.stringify({ name: 'slow', transport: { kind: 'stdio', command, args }, callTimeoutMs: 400 })}\n`,
   );
   await until(async () => (await upstream(daemon, 'slow')) !== undefined, 'it is seen');
   await decide(house, daemon, 'fleet.accept', { name: 'slow' });
@@ -112,11 +112,14 @@ test('[FLEET-12] a call that is never answered, with endless progress or without
   };
   const nag = agent.rpc('tools/call', { name: 'slow__nag', arguments: {}, _meta: { progressToken: 'p' } });
   const answers = await Promise.all([timed(agent.call('slow__hang')), timed(nag)]);
-  for (const [answer, ms] of answers) {
-    expect(JSON.stringify(answer)).toContain('800 ms');
-    expect(ms).toBeGreaterThan(700);
-    expect(ms).toBeLessThan(5_000);
-  }
+  const [hung, nagged] = answers;
+  expect(JSON.stringify(hung[0])).toMatch(/within (?:3[5-9]\d|400) ms\./);
+  expect(hung[1]).toBeGreaterThan(350);
+  expect(hung[1]).toBeLessThan(3_000);
+  // As long as it is at work, but not for ever.
+  expect(JSON.stringify(nagged[0])).toMatch(/within (?:3[89]|40)\d\d ms, for all its progress/);
+  expect(nagged[1]).toBeGreaterThan(3_500);
+  expect(nagged[1]).toBeLessThan(10_000);
   expect(JSON.parse((await agent.call('slow__cancelled')).text)).toHaveLength(2);
   const outcomes = (await recorded(daemon, 'call.outcome')).map(({ facts }) => facts?.['outcome']);
   expect(outcomes.filter((outcome) => outcome === 'timeout')).toHaveLength(2);
