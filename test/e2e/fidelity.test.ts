@@ -1,9 +1,7 @@
 // What reaches an agent of what an upstream sent, and the other way round: every kind of thing a relay loses, for every pair of eras, doors
 // and transports. A raw client, a raw upstream, and nothing that parses between them but the program.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
-import { runBridge } from '../../src/wire/bridge.ts';
 import {
   asModern,
   oddCapabilities,
@@ -21,9 +19,9 @@ import {
 import { oddResult } from '../fixtures/odd-result.ts';
 import { fixtureCommand } from '../support/fixture-upstream.ts';
 import { slicesAt, sliceAt } from '../support/json-slices.ts';
-import { openHttp, overLines, type RawClient, type RawIdentity } from '../support/raw-client.ts';
+import type { OpenedClient, RawIdentity } from '../support/raw-client.ts';
+import { openDoor, type RawDoor } from '../support/raw-doors.ts';
 import { addAgent, decide, openHouse } from '../support/running-daemon.ts';
-import { silentLog } from '../support/silent-log.ts';
 
 const policies = `version: 1
 agents:
@@ -34,7 +32,7 @@ agents:
 `;
 
 const upstreams = ['stdio', 'session', 'stateless'] as const;
-const doors = ['http', 'bridge'] as const;
+const doors: readonly RawDoor[] = ['http', 'bridge'];
 const eras = ['2025-11-25', '2026-07-28'] as const;
 type Upstream = (typeof upstreams)[number];
 type Era = (typeof eras)[number];
@@ -48,7 +46,7 @@ const identityOf = (era: Era): RawIdentity => ({
 });
 
 interface Pair {
-  readonly client: RawClient & { readonly opened: string };
+  readonly client: OpenedClient;
   readonly era: Era;
   readonly upstream: Upstream;
   /** Every message the upstream got so far, as the text that came. */
@@ -126,7 +124,7 @@ function expected(): Record<string, Record<string, string>> {
   );
 }
 
-const nameOf = (era: Era, door: (typeof doors)[number], upstream: Upstream): string => `${era.slice(0, 4)} ${door} > ${upstream}`;
+const nameOf = (era: Era, door: RawDoor, upstream: Upstream): string => `${era.slice(0, 4)} ${door} > ${upstream}`;
 
 const rows: Readonly<Record<string, (pair: Pair) => Promise<string>>> = {
   'unknown fields of tools, annotations, icons; schemas; all pages': (pair) => judgePages(pair, 'tools/list', 'tools', oddTools),
@@ -226,20 +224,11 @@ test(
       stateless: () => carriers.stateless.seen,
     };
 
-    async function open(door: (typeof doors)[number], url: string, era: Era): Promise<Pair['client']> {
-      if (door === 'http') return openHttp(url, { authorization: `Bearer ${token}` }, identityOf(era));
-      const [input, output] = [new PassThrough(), new PassThrough()];
-      const done = runBridge({ input, output, endpoint: { url }, token, log: silentLog() });
-      const close = (): Promise<void> => (input.end(), done);
-      const write = (line: string): void => void input.write(`${line}\n`);
-      return overLines({ from: output, write, ended: done.then(() => 'the bridge is done'), close }, identityOf(era));
-    }
-
     const matrix: Record<string, Record<string, string>> = Object.fromEntries(Object.keys(rows).map((row) => [row, {}]));
     for (const era of eras)
       for (const door of doors)
         for (const upstream of upstreams) {
-          const client = await open(door, `${daemon.agent_url}/upstreams/${upstream}`, era);
+          const client = await openDoor(door, `${daemon.agent_url}/upstreams/${upstream}`, token, identityOf(era));
           const pair: Pair = { client, era, upstream, got: seenBy[upstream] };
           for (const [row, judged] of Object.entries(rows)) matrix[row]![nameOf(era, door, upstream)] = await judged(pair);
           await client.close();
