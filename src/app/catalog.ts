@@ -8,6 +8,7 @@ import { fleetOperations } from '../features/fleet/operations.ts';
 import { gatewayOperations } from '../features/gateway/operations.ts';
 import { grantOperations } from '../features/grants/operations.ts';
 import { operatorOperations } from '../features/operator/operations.ts';
+import { placementOperations } from '../features/placements/operations.ts';
 import { policyOperations } from '../features/policy/operations.ts';
 import { vaultOperations } from '../features/vault/operations.ts';
 
@@ -16,6 +17,7 @@ export interface OperationParts {
   readonly operator: Parameters<typeof operatorOperations>[0];
   readonly vault: Parameters<typeof vaultOperations>[0];
   readonly agents: Parameters<typeof agentOperations>[0];
+  readonly placements: Parameters<typeof placementOperations>[0];
   readonly fleet: Parameters<typeof fleetOperations>[0];
   readonly policy: Parameters<typeof policyOperations>[0];
   readonly grants: Parameters<typeof grantOperations>[0];
@@ -31,6 +33,7 @@ export function allOperations(parts: OperationParts): Operation[] {
     ...agentOperations(parts.agents),
     ...fleetOperations(parts.fleet),
     ...vaultOperations(parts.vault),
+    ...placementOperations(parts.placements),
     ...policyOperations(parts.policy),
     ...grantOperations(parts.grants),
     ...auditOperations(parts.audit),

@@ -54,6 +54,12 @@ export function homeOf(environment: Readonly<Record<string, string | undefined>>
   return isAbsolute(named) ? named : resolve(named);
 }
 
+/** HACK_HOME, else ~/.hack: of the dev toolset, where no secret is placed. */
+export function devHomeOf(environment: Readonly<Record<string, string | undefined>>): string {
+  const named = environment['HACK_HOME'];
+  return named === undefined || named === '' ? join(environment['HOME'] ?? homedir(), '.hack') : resolve(named);
+}
+
 /** The unix socket of the local door. Its folder is 0700 and the socket 0600. */
 export function socketOf(home: string): string {
   return join(home, 'run', 'sallyport.sock');

@@ -22,6 +22,8 @@ import { loadInstallation } from '../features/operator/installation.ts';
 import { createOperator } from '../features/operator/operator.ts';
 import { operatorMigrations, operatorRights } from '../features/operator/store.ts';
 import { capabilityCovers, parseCapability } from '../features/policy/model.ts';
+import { placementMigrations, placementRights } from '../features/placements/store.ts';
+import { createPlacements } from '../features/placements/placements.ts';
 import { createPolicy, policyMigrations, policyRights } from '../features/policy/policy.ts';
 import { createResults } from '../features/results/results.ts';
 import { vaultMigrations, vaultRights } from '../features/vault/store.ts';
@@ -36,18 +38,19 @@ import { createFiles } from '../platform/files.ts';
 import { createKeychain } from '../platform/keychain.ts';
 import { createSpawner } from '../platform/process.ts';
 import { findProgram } from '../platform/program-path.ts';
+import { createPlacedFiles } from '../platform/placed-files.ts';
 import { createSystemdCredential } from '../platform/systemd-credential.ts';
 import { createUpstreamConnector } from '../platform/upstream.ts';
 import { createHttpConnector } from '../platform/upstream-http.ts';
 import { createVaultCipher } from '../platform/vault-cipher.ts';
 import { createVaultKeyFile } from '../platform/vault-key-file.ts';
 import { allOperations } from './catalog.ts';
-import type { Settings } from './config.ts';
+import { devHomeOf, type Settings } from './config.ts';
 import type { Cleanup } from './cleanup.ts';
 import { packageFile, programVersion } from './package-files.ts';
 
 /** Where every right comes from: held against the record at each start and each change. */
-const rightsOf = [operatorRights, vaultRights, agentRights, policyRights, fleetRights, grantRights, approvalRights];
+const rightsOf = [operatorRights, vaultRights, agentRights, placementRights, policyRights, fleetRights, grantRights, approvalRights];
 
 export interface Slices {
   readonly dispatch: Dispatch;
@@ -101,6 +104,7 @@ export async function openSlices({
     ...vaultMigrations,
     ...agentMigrations,
     ...policyMigrations,
+    ...placementMigrations,
     ...fleetMigrations,
     ...grantMigrations,
     ...approvalMigrations,
@@ -135,6 +139,14 @@ export async function openSlices({
   if (!(await vault.slots.openByMachine(['key_file', 'systemd']))) void vault.slots.openByMachine(['keychain']);
   const agents = await createAgents({ db, audit, clock, entropy, digest });
   const policyPath = join(home, 'policies.yaml');
+  const placements = await createPlacements({
+    db,
+    audit,
+    files: createPlacedFiles({ forbidden: [home, devHomeOf(settings.environment)] }),
+    clock,
+    entropy,
+    digest,
+  });
   const hasOperator = (): boolean => operator.key() !== undefined;
   const policy = await createPolicy({ db, audit, files, path: policyPath, clock, digest, log, hasOperator });
   cleanup.add(async () => policy.close());
@@ -230,6 +242,7 @@ export async function openSlices({
     policy: {
       policy,
       files,
+    placements: { placements, vault, versionOf: (ref) => vault.secrets.list().find((one) => one.ref === ref)?.version },
       path: policyPath,
       agentNames: () => agents.list().map(({ name }) => name),
       annotationsOf: (capability) => annotationsOf(fleet, capability).annotations,
@@ -238,7 +251,7 @@ export async function openSlices({
     fleet: { fleet, reachable },
     grants: { grants, clock },
     approvals: { approvals },
-    gateway: { audit, agents, policy, fleet, grants, approvals, approvalOffers, rate, clock },
+    gateway: { audit, agents, policy, proposals, fleet, grants, approvals, approvalOffers, rate, clock, placements, vault },
   });
   const dispatch = createGateway({
     audit,

@@ -63,13 +63,14 @@ export async function admit(
   const verdict = policy.decide({ agent, capability, args: args ?? {}, annotations });
   if (verdict.effect === 'deny') throw refusedByPolicy(capability, verdict);
   const { rule, redact, ttlMs } = verdict;
-  const decided = { policy: policy.version(), rule, redact, byPerson: verdict.effect === 'ask' };
+  const exact = exactly(subject, verdict);
+  const decided = { policy: policy.version(), rule, redact, byPerson: verdict.effect === 'ask' || exact !== undefined };
   const charge = (): void => rate.take(agent, policy.limits(agent).rate);
 
-  const held = heldGrant(grants, agent, capability, verdict, args ?? {});
+  const held = exact === undefined ? heldGrant(grants, agent, capability, verdict, args ?? {}) : undefined;
   if (held !== undefined) return { ...decided, standsOn: { grant: held.id } };
 
-  if (verdict.effect === 'allow') {
+  if (verdict.effect === 'allow' && exact === undefined) {
     if (subject.countless === true) return { ...decided, standsOn: {} };
     const grant = await grants.issue({ agent, capability, origin: 'policy', rule, ttlMs }, charge);
     return { ...decided, standsOn: { grant: grant.id } };
@@ -96,10 +97,19 @@ export async function admit(
     if (state === 'approved' || state === 'denied') return admit(deps, caller, subject, args);
     if (state === 'expired') throw expired(capability);
   }
-  throw new AppError('denied', 'approvals.pending', notGranted(capability, verdict.reason, asked), {
+  const why = exact ?? verdict.reason;
+  throw new AppError('denied', 'approvals.pending', notGranted(capability, why, asked), {
     hint: `Ask the human to run: scopegate approve ${asked.id}. Then make the same call again with the same arguments.`,
     data: { approval_id: asked.id, approval_expires_at: new Date(asked.expiresAt).toISOString() },
   });
+}
+
+/** Why a person has to agree to exactly this, whatever grants there are; `undefined` where nobody has to. */
+function exactly({ capability, exactUnless }: Subject, verdict: Exclude<Verdict, { effect: 'deny' }>): string | undefined {
+  if (exactUnless === undefined) return undefined;
+  if (verdict.effect === 'ask') return verdict.reason;
+  if (verdict.rule.startsWith(exactUnless)) return undefined;
+  return `Capability '${capability}' requires human approval unless a rule names it; '${verdict.rule}' does not.`;
 }
 
 function expired(capability: string): AppError {

@@ -36,6 +36,11 @@ export interface Subject {
   readonly annotations: ToolAnnotations;
   /** One of a kind without number, such as a URI: what a rule allows is not turned into a grant for each. */
   readonly countless?: boolean;
+  /**
+   * Nothing but an approval of exactly these arguments lets it pass: no grant, and no rule that allows it unless its pattern begins with
+   * these words.
+   */
+  readonly exactUnless?: string;
 }
 
 /** One request on its way through the gateway: what it is about, what it says, and how it reaches its upstream. */
