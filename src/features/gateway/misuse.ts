@@ -22,7 +22,11 @@ export function parseInput(operation: Operation, input: unknown): unknown {
 
 function explain(issue: Issue, operation: Operation, input: unknown): string {
   const fields = fieldsOf(operation);
-  if (issue.code === 'unrecognized_keys' && issue.path.length === 0) return unknown(issue.keys, operation, Object.keys(fields));
+  if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
+    // A schema that says it in words of its own is not talked over.
+    if (!issue.message.startsWith('Unrecognized key')) return sentence(issue.message);
+    return unknown(issue.keys, operation, Object.keys(fields));
+  }
   const path = issue.path.join('.').slice(0, 128);
   if (path === '') return sentence(issue.message);
   const about = fields[String(issue.path[0])]?.description;

@@ -2,13 +2,14 @@
 // commit of row and record (DESIGN invariants 4 and 9). Decides nothing about capabilities.
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Clock, Digest, Files, Log, Unsubscribe } from '../../kernel/ports.ts';
-import type { Database } from '../../kernel/database.ts';
+import type { Database, Transaction } from '../../kernel/database.ts';
+import { AppError } from '../../kernel/errors.ts';
 import { createTurns } from '../../lib/turns.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditEntry } from '../audit/model.ts';
 import { createEngine } from './decide.ts';
 import { parsePolicy } from './file.ts';
-import { hashOf, readPolicyFile, type DiskText } from './policy-file.ts';
+import { edited, hashOf, readPolicyFile, type DiskText } from './policy-file.ts';
 import type { Adopted, Disk, Ground, Standing } from './standing.ts';
 import { readInForce, writeInForce, type Adoption, type InForceRow } from './store.ts';
 import { provablyNarrower } from './widening.ts';
@@ -31,9 +32,17 @@ export interface Custody {
   read(): Promise<DiskText>;
   /** Puts a valid text in force with its record; `decision` marks what a person decided. Throws what the commit throws. */
   adopt(text: string, how: Adoption, entry: Pick<AuditEntry, 'actor' | 'facts'>): Promise<Adopted>;
+  /**
+   * Puts a valid text in force in place of the one of version `from`, and into the file; `also` goes into the same commit. Throws
+   * `policy.edited` when the file is neither, `policy.changed` when another text came into force; then nothing was done.
+   */
+  supersede(from: string, text: string, entry: Pick<AuditEntry, 'actor' | 'facts'>, also: AlsoCommitted): Promise<Adopted>;
   onChanged(listener: () => void): Unsubscribe;
   close(): void;
 }
+
+/** Changes further rows; its records go behind the policy's own. */
+export type AlsoCommitted = (tx: Transaction) => Promise<readonly AuditEntry[]>;
 
 /** An unsigned edit must have stopped moving: half a file can be a valid, narrower policy. */
 const settleMs = 250;
@@ -68,7 +77,12 @@ export async function createCustody(deps: CustodyDeps): Promise<Custody> {
     }
   }
 
-  async function take(text: string, how: Adoption, entry: Pick<AuditEntry, 'actor' | 'facts'>): Promise<Adopted> {
+  async function take(
+    text: string,
+    how: Adoption,
+    entry: Pick<AuditEntry, 'actor' | 'facts'>,
+    also?: AlsoCommitted,
+  ): Promise<Adopted> {
     const parsed = parsePolicy(text);
     if (!parsed.ok) throw new RangeError('only a valid policy can be put in force');
     const { file } = parsed;
@@ -78,10 +92,8 @@ export async function createCustody(deps: CustodyDeps): Promise<Custody> {
     await audit.commit(
       async (tx) => {
         await writeInForce(tx, row);
-        return {
-          value: undefined,
-          entries: [{ event, actor: entry.actor, facts: { ...from, to: row.version, how, ...entry.facts } }],
-        };
+        const own: AuditEntry = { event, actor: entry.actor, facts: { ...from, to: row.version, how, ...entry.facts } };
+        return { value: undefined, entries: [own, ...((await also?.(tx)) ?? [])] };
       },
       { decision: true },
     );
@@ -175,6 +187,23 @@ export async function createCustody(deps: CustodyDeps): Promise<Custody> {
       void look();
       return adopted;
     },
+    supersede: (from, text, entry, also) =>
+      inTurn(async () => {
+        if (ground.kind !== 'adopted' || ground.adopted.version !== from) throw changed();
+        const { adopted } = ground;
+        const found = await readPolicyFile(files, path);
+        if (found.kind !== 'text' || (found.text !== adopted.text && found.text !== text)) throw edited();
+        // The file first: whoever dies in between leaves an edit that waits for a signature, and nothing that was signed is lost.
+        await files.writeAtomic(path, text);
+        try {
+          return await take(text, 'signed', entry, also);
+        } catch (thrown) {
+          await files.writeAtomic(path, adopted.text).catch((failure: unknown) => {
+            log.error('a rule that was not adopted stays in the policy file', { cause: String(failure) });
+          });
+          throw thrown;
+        }
+      }),
     onChanged(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -201,4 +230,10 @@ async function groundOf({ db, digest }: CustodyDeps): Promise<Ground> {
   const parsed = parsePolicy(row.text);
   if (!parsed.ok) return { kind: 'locked', reason: 'this version of the program cannot read its text.' };
   return { kind: 'adopted', adopted: { ...row, file: parsed.file, engine: createEngine(parsed.file) } };
+}
+
+function changed(): AppError {
+  return new AppError('conflict', 'policy.changed', 'Another policy came into force meanwhile; nothing was done.', {
+    hint: 'Look at it again and decide anew.',
+  });
 }

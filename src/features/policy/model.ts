@@ -70,7 +70,14 @@ export type PolicyErrorCode =
   | 'policy.missing' // no file on disk
   | 'policy.denied'
   | 'policy.locked'
-  | 'policy.unchanged'; // nothing to adopt
+  | 'policy.unchanged' // nothing to adopt
+  | 'policy.changed' // another text came into force meanwhile
+  | 'policy.edited' // the file is not the text in force
+  | 'policy.not_editable' // laid out so that no rule can be added safely
+  | 'policy.bad_proposal'
+  | 'policy.too_many_proposals'
+  | 'policy.no_proposal'
+  | 'policy.not_pending';
 
 // Later slices speak the capability language and its durations too, and see no other file of this slice.
 export { covers as capabilityCovers, parseCapability, type Capability } from './capability.ts';

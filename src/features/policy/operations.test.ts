@@ -15,6 +15,7 @@ import { createFiles } from '../../platform/files.ts';
 import { policyOperations } from './operations.ts';
 import { hashOf } from './policy-file.ts';
 import { createPolicy, type Policy, type PolicyAdmin } from './policy.ts';
+import { createProposals } from './proposals/proposals.ts';
 import { policyMigrations } from './store.ts';
 
 const digest = createDigest();
@@ -58,8 +59,19 @@ describe('the operations of policy', () => {
     hasOperator = false;
     const log = silentLog();
     policy = await createPolicy({ db, audit, files, path, clock: createClock(), digest, log, hasOperator: () => hasOperator });
+    const proposals = await createProposals({
+      db,
+      audit,
+      files,
+      path: join(home, 'policies.pending.yaml'),
+      clock: createClock(),
+      digest,
+      log,
+      policy,
+    });
     operations = policyOperations({
       policy,
+      proposals,
       files,
       path,
       agentNames: () => ['kimi'],

@@ -1,5 +1,5 @@
 // policies.yaml as a file: there, not there, or there and unreadable. Never more of it in memory than a policy can have.
-import { asAppError } from '../../kernel/errors.ts';
+import { AppError, asAppError } from '../../kernel/errors.ts';
 import type { Digest, Files } from '../../kernel/ports.ts';
 import { maxBytes } from './yaml-text.ts';
 
@@ -23,4 +23,12 @@ export async function readPolicyFile(files: Files, path: string): Promise<DiskTe
 /** Hex SHA-256 of the UTF-8 text: a policy's version. */
 export function hashOf(digest: Digest, text: string): string {
   return Array.from(digest.sha256(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** What is signed is the text in force and one rule more; a file that says something else would be signed along unseen, or lost. */
+export function edited(): AppError {
+  const message = 'policies.yaml was edited and is not the policy in force, so nothing was added to it.';
+  return new AppError('conflict', 'policy.edited', message, {
+    hint: 'Adopt the edit first (sallyport policies adopt) or take it back, then accept again.',
+  });
 }

@@ -2,7 +2,7 @@
 import { AppError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Unsubscribe } from '../../kernel/ports.ts';
-import { createCustody, type CustodyDeps } from './custody.ts';
+import { createCustody, type AlsoCommitted, type CustodyDeps } from './custody.ts';
 import { digestOf, emptyDigest } from './digest.ts';
 import { noLimits, type Finding } from './document.ts';
 import { parsePolicy } from './file.ts';
@@ -14,6 +14,7 @@ import { starterPolicy } from './starter.ts';
 
 export { policyMigrations, policyRights } from './store.ts';
 export type { PolicyDigest } from './model.ts';
+export type { Proposals } from './proposals/proposal.ts';
 
 export interface Policy {
   /** Hex SHA-256 of the text in force: what decisions are bound to. That of the empty text while everything is denied. */
@@ -41,6 +42,8 @@ export interface PolicyAdmin {
   adoptFirst(): Promise<FirstAdoption>;
   /** Puts a text in force that the operator signed. `proof` goes on the record. Throws `policy.invalid`. */
   adopt(text: string, proof: JsonObject): Promise<{ readonly version: string }>;
+  /** The same in place of one certain text, whose file is rewritten; further rows change in that commit. Throws like `Custody.supersede`. */
+  supersede(from: string, text: string, proof: JsonObject, also: AlsoCommitted): Promise<{ readonly version: string }>;
 }
 
 export async function createPolicy(deps: CustodyDeps): Promise<Policy & PolicyAdmin> {
@@ -108,6 +111,11 @@ export async function createPolicy(deps: CustodyDeps): Promise<Policy & PolicyAd
       const parsed = parsePolicy(text);
       if (!parsed.ok) throw invalidPolicy(parsed.findings);
       return custody.adopt(text, 'signed', { actor: 'operator', facts: { proof } });
+    },
+    async supersede(from, text, proof, also) {
+      const parsed = parsePolicy(text);
+      if (!parsed.ok) throw invalidPolicy(parsed.findings);
+      return custody.supersede(from, text, { actor: 'operator', facts: { proof } }, also);
     },
   };
 }

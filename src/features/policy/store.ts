@@ -1,8 +1,9 @@
 // The policy's single row. The only SQL of this slice; does not look into the text.
 import type { Database, Migration, Queries, Transaction } from '../../kernel/database.ts';
 import { inForceTable } from './migrations/001-in-force.ts';
+import { proposalsTable } from './migrations/002-proposals.ts';
 
-export const policyMigrations: readonly Migration[] = [inForceTable];
+export const policyMigrations: readonly Migration[] = [inForceTable, proposalsTable];
 
 /** `first`: with the operator; `signed`: by the operator's signature; `narrowed`: an unsigned edit that only takes away. */
 export type Adoption = 'first' | 'signed' | 'narrowed';

@@ -1,31 +1,19 @@
 // policy.adopt: the operator puts the text of policies.yaml in force. What runs is the very text that was shown and signed.
 import { z } from 'zod';
 import { AppError } from '../../../kernel/errors.ts';
-import type { Caller } from '../../../kernel/caller.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { describeChanges } from '../changes.ts';
 import { parsePolicy } from '../file.ts';
 import { invalidPolicy, type PolicyAdmin } from '../policy.ts';
+import { createShownOnce } from '../shown-once.ts';
 import { provablyNarrower } from '../widening.ts';
 
 const input = z.strictObject({});
 const output = z.strictObject({ adopted: z.boolean(), version: z.string().describe('SHA-256 of the text now in force.') });
 
-/** Texts shown against a proof and not run yet; a proof is used once, so this stays small. */
-const keptTexts = 8;
-
 export function adoptOperation({ policy }: { readonly policy: PolicyAdmin }) {
-  const shownTexts = new Map<string, string>();
-
-  /** The challenge of the proof ties the run to the text computed for it: the file may change in between. */
-  const proofOf = (caller: Caller): string | undefined => (caller.kind === 'operator' ? caller.proof.challenge : undefined);
-
-  function remember(challenge: string, text: string): void {
-    shownTexts.set(challenge, text);
-    const oldest = shownTexts.size > keptTexts ? shownTexts.keys().next().value : undefined;
-    if (oldest !== undefined) shownTexts.delete(oldest);
-  }
+  const shownTexts = createShownOnce<string>();
 
   return defineOperation<z.infer<typeof input>, z.infer<typeof output>>({
     name: 'policy.adopt',
@@ -38,18 +26,12 @@ export function adoptOperation({ policy }: { readonly policy: PolicyAdmin }) {
     async shown(_input, { caller }) {
       const { text, version } = await policy.readFile();
       const facts = factsOf(policy, text, version);
-      const challenge = proofOf(caller);
-      if (challenge !== undefined) remember(challenge, text);
+      shownTexts.keep(caller, text);
       return facts;
     },
-    async run(_input, { caller, proofFacts }) {
-      const challenge = proofOf(caller);
-      const text = challenge === undefined ? undefined : shownTexts.get(challenge);
-      if (challenge === undefined || text === undefined || proofFacts === undefined) {
-        throw new AppError('denied', 'operator.proof_required', 'Adopting a policy needs the operator’s signature over it.');
-      }
-      shownTexts.delete(challenge);
-      const { version } = await policy.adopt(text, proofFacts);
+    async run(_input, context) {
+      const { shown: text, proof } = shownTexts.take(context);
+      const { version } = await policy.adopt(text, proof);
       return { adopted: true, version };
     },
   });

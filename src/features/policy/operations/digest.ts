@@ -24,7 +24,7 @@ export function digestOperation({ policy }: { readonly policy: Policy }) {
     name: 'policy.digest',
     summary: 'Your policy digest for planning at the start of a session (read-only).',
     description:
-      'Cache it and plan the whole task with it; ask scopegate_can_i for the specifics. Rules are read in order and the first that covers a call decides.',
+      'Cache it and plan the whole task with it; ask scopegate_can_i for the specifics. Rules are read in order and the first that covers a call decides; what is missing can be proposed with scopegate_propose_policy.',
     input,
     output,
     effect: 'look',
