@@ -126,6 +126,18 @@ export const requirements = {
   'MINT-1':
     'Tokens are asked for over verified TLS or on this machine only, without redirects, within a time and a size; nothing of an exchange is in an error.',
   'MINT-2': 'Keys are read as PEM or JWK and sign as the published examples do; one that cannot be used is told as what it is.',
+  'MINT-3':
+    'jwt: tokens of our own, by an RSA, P-256 or Ed25519 key or a shared secret, taken by whoever has the other half, each with an id of its own.',
+  'MINT-4':
+    'A minted token is used for min(what its provider gives, what is left of the grant); one that lives longer is taken back where its provider can.',
+  'MINT-5':
+    'A refusal of a provider is told apart from what passes by itself, in words that say what to do and repeat nothing of a secret or an answer.',
+  'MINT-6': 'An entry for minting with a time, claim, role, region, repository or address that cannot be is refused.',
+  'MINT-7':
+    'github_app: a token narrowed to the permissions and repositories of the entry and no wider, by an assertion under ten minutes old, with clocks that differ.',
+  'MINT-8': 'aws_sts: the keys of a role, by a request signed as the published examples of Signature Version 4 are.',
+  'MINT-9': 'google_sa: a token for the scopes of the entry; an assertion goes to Google or the URL of the entry alone.',
+  'MINT-10': 'huly: a login and its workspace, over their JSON-RPC.',
 
   'FLEET-1': 'An upstream that never answers initialize fails within its start deadline and its process group is gone.',
   'FLEET-2':
