@@ -25,6 +25,7 @@ import { capabilityCovers, parseCapability } from '../features/policy/model.ts';
 import { placementMigrations, placementRights } from '../features/placements/store.ts';
 import { createPlacements } from '../features/placements/placements.ts';
 import { createPolicy, policyMigrations, policyRights } from '../features/policy/policy.ts';
+import { createProposals } from '../features/policy/proposals/proposals.ts';
 import { createResults } from '../features/results/results.ts';
 import { vaultMigrations, vaultRights } from '../features/vault/store.ts';
 import { createVault } from '../features/vault/vault.ts';
@@ -37,8 +38,8 @@ import { lockHome } from '../platform/file-lock.ts';
 import { createFiles } from '../platform/files.ts';
 import { createKeychain } from '../platform/keychain.ts';
 import { createSpawner } from '../platform/process.ts';
-import { findProgram } from '../platform/program-path.ts';
 import { createPlacedFiles } from '../platform/placed-files.ts';
+import { findProgram } from '../platform/program-path.ts';
 import { createSystemdCredential } from '../platform/systemd-credential.ts';
 import { createUpstreamConnector } from '../platform/upstream.ts';
 import { createHttpConnector } from '../platform/upstream-http.ts';
@@ -103,8 +104,8 @@ export async function openSlices({
     ...operatorMigrations,
     ...vaultMigrations,
     ...agentMigrations,
-    ...policyMigrations,
     ...placementMigrations,
+    ...policyMigrations,
     ...fleetMigrations,
     ...grantMigrations,
     ...approvalMigrations,
@@ -138,7 +139,6 @@ export async function openSlices({
   // A keychain may ask somebody first; nothing else waits for that.
   if (!(await vault.slots.openByMachine(['key_file', 'systemd']))) void vault.slots.openByMachine(['keychain']);
   const agents = await createAgents({ db, audit, clock, entropy, digest });
-  const policyPath = join(home, 'policies.yaml');
   const placements = await createPlacements({
     db,
     audit,
@@ -147,9 +147,12 @@ export async function openSlices({
     entropy,
     digest,
   });
+  const policyPath = join(home, 'policies.yaml');
   const hasOperator = (): boolean => operator.key() !== undefined;
   const policy = await createPolicy({ db, audit, files, path: policyPath, clock, digest, log, hasOperator });
   cleanup.add(async () => policy.close());
+  const pendingPath = join(home, 'policies.pending.yaml');
+  const proposals = await createProposals({ db, audit, files, path: pendingPath, clock, digest, log, policy });
 
   const spawner = await createSpawner({ runFolder: join(home, 'run'), log });
   cleanup.add(() => spawner.close());
@@ -212,7 +215,7 @@ export async function openSlices({
       void policy.adoptFirst().catch((error: unknown) => log.error('the first policy was not adopted', { cause: String(error) })),
   );
   const endRights = (name: string, why: string): Promise<void> =>
-    Promise.all([grants.revokeAll(name, why), approvals.withdraw(name)]).then(
+    Promise.all([grants.revokeAll(name, why), approvals.withdraw(name), proposals.withdraw(name)]).then(
       () => undefined,
       (error: unknown) =>
         log.error('grants or approvals of an agent that ended stay on their rows', { agent: name, cause: String(error) }),
@@ -221,7 +224,7 @@ export async function openSlices({
     if (why === 'revoked' || why === 'removed') void endRights(name, why);
   });
   // A crash between an agent's end and that of its rights is finished here, so that a later agent of the same name inherits nothing.
-  const holders = [...grants.active(), ...(await approvals.list())].map(({ agent }) => agent);
+  const holders = [...grants.active(), ...(await approvals.list()), ...(await proposals.list('pending'))].map(({ agent }) => agent);
   for (const name of new Set(holders)) {
     const state = agents.get(name)?.state;
     if (state === undefined || state === 'revoked') await endRights(name, 'ended before the last stop');
@@ -239,10 +242,11 @@ export async function openSlices({
     // Nothing can be bound to a secret yet.
     vault: { vault, boundTo: () => [], reachable },
     agents: { agents, agentUrl },
+    placements: { placements, vault, versionOf: (ref) => vault.secrets.list().find((one) => one.ref === ref)?.version },
     policy: {
       policy,
+      proposals,
       files,
-    placements: { placements, vault, versionOf: (ref) => vault.secrets.list().find((one) => one.ref === ref)?.version },
       path: policyPath,
       agentNames: () => agents.list().map(({ name }) => name),
       annotationsOf: (capability) => annotationsOf(fleet, capability).annotations,
