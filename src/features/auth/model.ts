@@ -36,7 +36,13 @@ export const authSchema = z.discriminatedUnion('type', [
     type: z.literal('oauth2'),
     secretRef,
     issuer: httpsOrLoopback.optional(),
-    clientId: z.string().optional(),
+    /** Of a client that was registered by hand; its secret, where it has one, is asked for at the login. */
+    clientId: z.string().min(1).max(512).optional(),
+    /** Where a document says who we are (client ID metadata document); it names http://127.0.0.1/callback as redirect. */
+    clientMetadataUrl: z
+      .url({ protocol: /^https$/ })
+      .refine((url) => new URL(url).pathname !== '/', 'must be the https URL of a document, with a path')
+      .optional(),
     scopes: z.array(z.string()).optional(),
     header: z.string().optional(),
     scheme: z.string().optional(),
@@ -141,6 +147,9 @@ export type AuthErrorCode =
   | 'auth.unsupported' // no provider for this type
   | 'auth.refused' // the secret or login is not good any more; a person must act
   | 'auth.needs_reauth' // a person has to log in
+  | 'auth.no_login' // the upstream is not one that is logged in to
+  | 'auth.other_login' // not what was signed, or no login at all
+  | 'auth.ref_taken' // a secret of a person has the name that the login would take
   | 'auth.unreachable'; // whoever mints or refreshes does not answer; try later
 
 const tokenBeginning = /^(?:sk-|ghp_|gho_|xox[bap]-|AKIA|AIza|eyJ)/;

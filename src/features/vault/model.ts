@@ -3,9 +3,10 @@ import type { JsonObject } from '../../kernel/json.ts';
 
 /**
  * `gate`: references an agent may know by name, such as `github_token`. `credentials`: items of people, whose names are sealed as well.
- * A value of one is never found under a name of the other.
+ * `logins`: what the gateway got by logging in somewhere and renews by itself; nothing a person put there can be overwritten that way.
+ * A value of one is never found under a name of another.
  */
-export type Namespace = 'gate' | 'credentials';
+export type Namespace = 'gate' | 'credentials' | 'logins';
 
 export const refName = /^[a-z0-9_][a-z0-9_.:-]{0,127}$/;
 export const refNameHelp = 'lower-case letters, digits, "_", ".", ":" and "-", at most 128, starting with a letter, a digit or "_"';

@@ -3,6 +3,7 @@
 import type { Database } from '../../kernel/database.ts';
 import type { Clock, Digest, Entropy, Log, StartKey, Unsubscribe, VaultCipher } from '../../kernel/ports.ts';
 import type { Audit } from '../audit/audit.ts';
+import { createLogins, type Logins } from './logins.ts';
 import type { RefFacts, Secret, StartKind, VaultState } from './model.ts';
 import { absent, damaged, unknownRef } from './refusals.ts';
 import { createSafe } from './safe.ts';
@@ -10,7 +11,7 @@ import { createSecrets, type Secrets } from './secrets.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { createWaiting, type Patience } from './waiting.ts';
 
-export type { Patience };
+export type { Logins, Patience };
 
 export interface Vault {
   state(): VaultState;
@@ -31,6 +32,8 @@ export interface Vault {
   onChanged(listener: (ref: string) => void): Unsubscribe;
   /** Calls back each time the vault was opened. */
   onOpened(listener: () => void): Unsubscribe;
+  /** Values of a namespace of their own, which the gateway renews without a person. */
+  readonly logins: Logins;
 }
 
 /** What only this slice's own operations and the composition root may use; the gateway has checked who may. */
@@ -60,25 +63,32 @@ export async function createVault(deps: VaultDeps): Promise<VaultKeeping> {
   const tools = { cipher, entropy, digest };
   const safe = await createSafe({ db, audit, tools });
   const secrets = createSecrets({ safe, tools, namespace: 'gate', clock, log });
+  const ofLogins = createSecrets({ safe, tools, namespace: 'logins', clock, log });
   const slots = createSlots({ safe, tools, startKeys, clock, log });
   const waiting = createWaiting(clock);
   safe.onOpened(() => waiting.wake());
+
+  /** Rejects at once when no opening of the vault would help. */
+  async function opened(find: () => string | undefined, patience: Patience): Promise<void> {
+    if (safe.state() === 'damaged') throw damaged();
+    if (safe.state() === 'absent') throw absent();
+    const unknown = find();
+    if (unknown !== undefined) throw unknownRef(unknown);
+    if (safe.state() === 'locked') await waiting.forOpen(patience);
+  }
 
   return {
     state: () => safe.state(),
     refs: () => secrets.list().map(({ ref }: RefFacts) => ref),
     known: (ref) => secrets.known(ref),
     async values(refs, patience) {
-      if (safe.state() === 'damaged') throw damaged();
-      if (safe.state() === 'absent') throw absent();
-      const unknown = refs.find((ref) => !secrets.known(ref));
-      if (unknown !== undefined) throw unknownRef(unknown);
-      if (safe.state() === 'locked') await waiting.forOpen(patience);
+      await opened(() => refs.find((ref) => !secrets.known(ref)), patience);
       return secrets.values(refs);
     },
     redactionValues: (refs) => secrets.redactionValues(refs),
     onChanged: (listener) => secrets.onChanged(listener),
     onOpened: (listener) => safe.onOpened(listener),
+    logins: createLogins(ofLogins, (ref, patience) => opened(() => (ofLogins.known(ref) ? undefined : ref), patience)),
     secrets,
     slots,
     open: (slot, secret) => safe.open(slot, secret),
@@ -86,6 +96,7 @@ export async function createVault(deps: VaultDeps): Promise<VaultKeeping> {
     close() {
       waiting.close();
       secrets.close();
+      ofLogins.close();
       safe.close();
     },
   };
