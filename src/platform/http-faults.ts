@@ -11,6 +11,8 @@ export interface HttpRefusal {
   readonly retryAfterMs: number | undefined;
   /** Of a redirect; never followed. */
   readonly location: string | undefined;
+  /** `WWW-Authenticate`: what the upstream wants of who asks. */
+  readonly challenge?: string | undefined;
 }
 
 const maxShown = 200;
@@ -76,8 +78,8 @@ export function stopped(): AppError {
 
 /** A refusal that is about the request: nothing was done, except where the upstream itself failed. */
 export function refused(refusal: HttpRefusal): AppError {
-  const { status, body, retryAfterMs, location } = refusal;
-  if (status === 401 || status === 403) return authBroken(status);
+  const { status, body, retryAfterMs, location, challenge } = refusal;
+  if (status === 401 || status === 403) return authBroken(status, challenge);
   if (status >= 300 && status < 400) return redirected(status, location);
   const said = messageIn(body);
   const sentence = `The upstream answered with HTTP ${status}${said === undefined ? '' : `: ${said}`}.`.replace('..', '.');
@@ -103,14 +105,14 @@ export function refused(refusal: HttpRefusal): AppError {
   });
 }
 
-function authBroken(status: number): AppError {
+function authBroken(status: number, challenge: string | undefined): AppError {
   return new AppError(
     'unavailable',
     'fleet.auth_broken',
     `The upstream wants a login it does not have: it answered with HTTP ${status}.`,
     {
       hint: 'A human has to log in to it or let this machine in, then run: sallyport upstream retry NAME',
-      data: { sent: false, status },
+      data: { sent: false, status, ...(challenge !== undefined && { challenge }) },
     },
   );
 }

@@ -7,6 +7,7 @@ import { readDefinition } from '../../src/features/fleet/definition.ts';
 import { createClock } from '../../src/platform/clock.ts';
 import { createDigest } from '../../src/platform/crypto.ts';
 import { createHttpConnector } from '../../src/platform/upstream-http.ts';
+import { loggedIn } from './client-login.ts';
 
 const timeoutMs = 15_000;
 const signal = new AbortController().signal;
@@ -133,11 +134,18 @@ export async function play(scenario: string, url: string): Promise<void> {
   // The daemon's timers keep no process alive; what waits for one here still has to see it.
   const awake = setInterval(() => undefined, timeoutMs);
   const connector = createHttpConnector({ clock: createClock(), client: { name: 'sallyport', version: '0.0.0' } });
-  try {
-    const target = { url, headers: {}, key: url };
+  const visit = async (headers: Readonly<Record<string, string>>): Promise<void> => {
+    const target = { url, headers, key: url };
     const connection = await connector.open(target, { startTimeoutMs: timeoutMs, signal, listens: true, ...(host && { host }) });
-    await (scenarios[scenario] ?? tools)(connection);
-    await connection.close(1_000);
+    try {
+      await (scenarios[scenario] ?? (scenario.startsWith('auth/') ? callAll({}) : tools))(connection);
+    } finally {
+      await connection.close(1_000);
+    }
+  };
+  try {
+    if (scenario.startsWith('auth/')) await loggedIn(url, (authorization) => visit({ authorization }));
+    else await visit({});
   } finally {
     connector.close();
     clearInterval(awake);

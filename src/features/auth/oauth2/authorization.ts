@@ -3,7 +3,8 @@
 import { encodeBase64url } from '../../../lib/base64url.ts';
 import type { Digest, Entropy, TokenHttp } from '../../../kernel/ports.ts';
 import type { Client } from './client.ts';
-import type { Discovered, LoginTarget } from './discovery.ts';
+import type { Discovered } from './discovery.ts';
+import type { LoginTarget } from './login-target.ts';
 import type { LoginRecord } from './login-record.ts';
 import { renewed } from './login-record.ts';
 import { answeredError, badRedirect, noPkce, notSupported, otherIssuer } from './refusals.ts';

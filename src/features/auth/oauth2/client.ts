@@ -2,7 +2,8 @@
 // or a client registered now (RFC 7591). An identity of one server is shown to no other.
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { TokenHttp } from '../../../kernel/ports.ts';
-import type { Discovered, LoginTarget } from './discovery.ts';
+import type { Discovered } from './discovery.ts';
+import type { LoginTarget } from './login-target.ts';
 import { jsonObject, textOf } from './metadata-answer.ts';
 import { answeredError, malformed, noClient, notSupported } from './refusals.ts';
 import type { AuthorizationServer } from './server-metadata.ts';

@@ -1,26 +1,11 @@
 // From the URL of an upstream to the server that gives tokens for it, and what to ask of it. Asks for no token.
 import type { TokenHttp } from '../../../kernel/ports.ts';
+import type { LoginTarget } from './login-target.ts';
 import { ledTo } from './places.ts';
 import { challengeOf, resourceFacts } from './resource-metadata.ts';
 import { issuerNotOffered, undiscovered } from './refusals.ts';
 import { scopesFor } from './scopes.ts';
 import { findServer, serverWithoutMetadata, type AuthorizationServer } from './server-metadata.ts';
-
-/** What the accepted entry says, and what is known of an earlier login. */
-export interface LoginTarget {
-  readonly upstream: string;
-  /** Absent for a program that is started here; then `issuer` has to be written. */
-  readonly url?: string;
-  readonly issuer?: string;
-  readonly clientId?: string;
-  readonly clientMetadataUrl?: string;
-  /** As the operator wrote them. */
-  readonly scopes?: readonly string[];
-  /** Of the login there is. */
-  readonly granted: readonly string[];
-  /** That the upstream missed when it turned a call away (403 insufficient_scope). */
-  readonly missed: readonly string[];
-}
 
 export interface Discovered {
   readonly server: AuthorizationServer;

@@ -1,5 +1,5 @@
 // Which scopes a login asks for (MCP authorization, "Scope Selection Strategy"; SEP-2207 for `offline_access`). Pure.
-import type { LoginTarget } from './discovery.ts';
+import type { LoginTarget } from './login-target.ts';
 import type { AuthorizationServer } from './server-metadata.ts';
 
 export interface ScopeSources {
