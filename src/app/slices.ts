@@ -8,6 +8,9 @@ import { createApprovals } from '../features/approvals/approvals.ts';
 import type { Approval } from '../features/approvals/model.ts';
 import { auditMigrations } from '../features/audit/store.ts';
 import { createAudit } from '../features/audit/audit.ts';
+import { createAuth } from '../features/auth/auth.ts';
+import { injectionProviders } from '../features/auth/injected.ts';
+import { createMinting } from '../features/auth/minting.ts';
 import { createFleet } from '../features/fleet/fleet.ts';
 import { usualNaming } from '../features/fleet/model.ts';
 import { fleetMigrations, fleetRights } from '../features/fleet/store.ts';
@@ -37,10 +40,12 @@ import { openDatabase } from '../platform/database.ts';
 import { lockHome } from '../platform/file-lock.ts';
 import { createFiles } from '../platform/files.ts';
 import { createKeychain } from '../platform/keychain.ts';
+import { createKeySigner } from '../platform/key-signer.ts';
 import { createSpawner } from '../platform/process.ts';
 import { createPlacedFiles } from '../platform/placed-files.ts';
 import { findProgram } from '../platform/program-path.ts';
 import { createSystemdCredential } from '../platform/systemd-credential.ts';
+import { createTokenHttp } from '../platform/token-http.ts';
 import { createUpstreamConnector } from '../platform/upstream.ts';
 import { createHttpConnector } from '../platform/upstream-http.ts';
 import { createVaultCipher } from '../platform/vault-cipher.ts';
@@ -51,7 +56,16 @@ import type { Cleanup } from './cleanup.ts';
 import { packageFile, programVersion } from './package-files.ts';
 
 /** Where every right comes from: held against the record at each start and each change. */
-const rightsOf = [operatorRights, vaultRights, agentRights, placementRights, policyRights, fleetRights, grantRights, approvalRights];
+const rightsOf = [
+  operatorRights,
+  vaultRights,
+  agentRights,
+  placementRights,
+  policyRights,
+  fleetRights,
+  grantRights,
+  approvalRights,
+];
 
 export interface Slices {
   readonly dispatch: Dispatch;
@@ -147,6 +161,9 @@ export async function openSlices({
     entropy,
     digest,
   });
+  const minting = createMinting({ clock, entropy, digest, keys: createKeySigner(), http: createTokenHttp() });
+  const auth = createAuth({ vault, audit, clock, entropy, providers: [...injectionProviders, ...minting] });
+  cleanup.add(() => auth.close());
   const policyPath = join(home, 'policies.yaml');
   const hasOperator = (): boolean => operator.key() !== undefined;
   const policy = await createPolicy({ db, audit, files, path: policyPath, clock, digest, log, hasOperator });
@@ -170,6 +187,7 @@ export async function openSlices({
     settingsPath,
     connector,
     http,
+    auth,
     findProgram,
     clock,
     entropy,
@@ -239,8 +257,7 @@ export async function openSlices({
   };
   const operations = allOperations({
     operator: { operator, verifier },
-    // Nothing can be bound to a secret yet.
-    vault: { vault, boundTo: () => [], reachable },
+    vault: { vault, boundTo: (ref) => auth.boundTo(ref), reachable },
     agents: { agents, agentUrl },
     placements: { placements, vault, versionOf: (ref) => vault.secrets.list().find((one) => one.ref === ref)?.version },
     policy: {

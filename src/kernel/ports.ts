@@ -221,7 +221,10 @@ export interface UpstreamSubject {
 export interface UpstreamRequestOptions {
   /** Aborting sends `notifications/cancelled` under the upstream's own id and rejects with `fleet.cancelled`. */
   readonly signal: AbortSignal;
-  /** Total cap in milliseconds; passing it cancels upstream and rejects with `fleet.timeout`. */
+  /**
+   * Milliseconds without an answer, begun anew by each progress notice, ten times as long in all. Passing them cancels upstream and rejects
+   * with `fleet.timeout`.
+   */
   readonly timeoutMs: number;
   /** Asks the upstream for progress; notices arrive in the order of the frames, also within one chunk. */
   readonly onProgress?: (note: JsonObject) => void;
@@ -234,6 +237,8 @@ export interface UpstreamRequestOptions {
    * otherwise nobody, and the upstream is refused (DESIGN §5, Upstream sharing).
    */
   readonly host?: ClientHost;
+  /** Over HTTP: what it is logged in with, names and values in turn, in place of what its connection is. The same list while it stays. */
+  readonly login?: readonly string[];
 }
 
 /** How a connection ended. `lost`: the upstream forgot the session, in its own words or ours; nobody failed. */
@@ -303,6 +308,8 @@ export interface HttpTarget {
   readonly headers: Readonly<Record<string, string>>;
   /** Which addresses its name may lead to; `local`: none that is link-local or hands out credentials of the machine. Default: any. */
   readonly addresses?: 'any' | 'local' | 'public';
+  /** What it is logged in with now, names and values in turn; asked before each request. The same list while it stays. */
+  readonly login?: () => readonly string[];
   /** What an upstream turned out to speak is remembered under this key. */
   readonly key: string;
 }

@@ -3,6 +3,7 @@ import type { ClientHost } from '../kernel/client-host.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Clock } from '../kernel/ports.ts';
 import type { HttpClient, Route } from './http-exchange.ts';
+import type { WithLogin } from './http-login.ts';
 
 export interface HttpDeps {
   readonly client: HttpClient;
@@ -12,6 +13,8 @@ export interface HttpDeps {
   readonly info: { readonly name: string; readonly version: string };
   /** Fixed ones, names and values in turn. */
   readonly headers: readonly string[];
+  /** Those of the login are added to each request. */
+  readonly withLogin: WithLogin;
   /** Of one JSON answer or event. */
   readonly maxBytes: number;
 }

@@ -2,7 +2,7 @@
 // The session is the stream; when it ends, so does the session. Knows no other dialect and no retry.
 import { AppError } from '../kernel/errors.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { UpstreamConnection, UpstreamEnd } from '../kernel/ports.ts';
+import type { UpstreamConnection, UpstreamEnd, UpstreamRequestOptions } from '../kernel/ports.ts';
 import { createPeer } from '../wire/peer.ts';
 import { initialize } from '../wire/upstream-2025.ts';
 import { readAnswer } from './http-answer.ts';
@@ -13,19 +13,21 @@ import { handshakeMs, type HttpDeps, type HttpOpening } from './http-dialect.ts'
 
 /** Rejects with `fleet.protocol` when there is no such stream, and as `initialize` does. */
 export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Promise<UpstreamConnection> {
-  const { client, route, clock, maxBytes } = deps;
+  const { client, route, clock, maxBytes, withLogin } = deps;
   const listeners: ((method: string, params: JsonObject | undefined, text: string | undefined) => void)[] = [];
   const { promise: closed, resolve: end } = Promise.withResolvers<UpstreamEnd>();
   const { promise: endpoint, resolve: found, reject: missing } = Promise.withResolvers<Route>();
   const headers = ['accept', 'application/json', 'content-type', 'application/json', ...deps.headers];
   let target: Route | undefined;
   let gone: AppError | undefined;
+  /** Of the request that is being sent right now. */
+  let login: UpstreamRequestOptions['login'];
 
   const peer = createPeer({
     clock,
     host: opening.host,
     send(line, id) {
-      if (target !== undefined) posts.send({ route: target, headers, line, id, repeatable: false });
+      if (target !== undefined) posts.send({ route: target, headers: withLogin(headers, login), line, id, repeatable: false });
     },
     onNotification: (...notice) => listeners.forEach((listener) => listener(...notice)),
     onBroken: (error) => finish(error, error.message),
@@ -45,7 +47,7 @@ export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Prom
     over: (id, { error }) => void (error !== undefined && peer.fail(id, error)),
   });
   const stream = client.start(
-    { method: 'GET', route, headers: ['accept', 'text/event-stream', ...deps.headers] },
+    { method: 'GET', route, headers: withLogin(['accept', 'text/event-stream', ...deps.headers]) },
     readAnswer(
       {
         message: (text) => peer.receive(text),
@@ -95,8 +97,13 @@ export async function openHttpLegacy(deps: HttpDeps, opening: HttpOpening): Prom
     const timeoutMs = Math.max(1, opening.timeoutMs - (clock.monotonic() - startedAt));
     const handshake = await initialize(peer, deps.info, { signal, timeoutMs, host: opening.host, declares: opening.declares });
     await posts.told(handshakeMs);
-    const request: UpstreamConnection['request'] = (method, params, options) =>
-      gone === undefined ? peer.request(method, params, options) : Promise.reject(gone);
+    const request: UpstreamConnection['request'] = (method, params, options) => {
+      if (gone !== undefined) return Promise.reject(gone);
+      login = options.login;
+      const asked = peer.request(method, params, options);
+      login = undefined;
+      return asked;
+    };
     return {
       ...handshake,
       perSession: true,

@@ -19,9 +19,17 @@ const methodNotFound = -32601;
 const pingTimeoutMs = 5_000;
 const goodbyeMs = 2_000;
 
+/** Of a request on its way out. */
+interface Sent {
+  id: number | undefined;
+  readonly repeatable: boolean;
+  readonly quiet: boolean;
+  readonly login: UpstreamRequestOptions['login'];
+}
+
 /** Rejects as `initialize` does, or with what refused it. */
 export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Promise<UpstreamConnection> {
-  const { client, route, clock, maxBytes } = deps;
+  const { client, route, clock, maxBytes, withLogin } = deps;
   const base = ['accept', 'application/json, text/event-stream', 'content-type', 'application/json', ...deps.headers];
   const listeners: ((method: string, params: JsonObject | undefined, text: string | undefined) => void)[] = [];
   const asking = new Set<number>();
@@ -33,7 +41,7 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
   let notices: Notices | undefined;
   let pinging: Promise<boolean> | undefined;
   /** Of the request that is being sent right now. */
-  let sending: { id: number | undefined; readonly repeatable: boolean; readonly quiet: boolean } | undefined;
+  let sending: Sent | undefined;
 
   const peer = createPeer({
     clock,
@@ -41,7 +49,7 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
     send(line, id) {
       if (id !== undefined && sending !== undefined) sending.id = id;
       if (id !== undefined && sending?.quiet === true) asking.add(id);
-      posts.send({ route, headers, line, id, repeatable: sending?.repeatable ?? false });
+      posts.send({ route, headers: withLogin(headers, sending?.login), line, id, repeatable: sending?.repeatable ?? false });
     },
     onNotification: (...notice) => listeners.forEach((listener) => listener(...notice)),
     onBroken: (error) => lose(error.message),
@@ -68,7 +76,8 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
 
   function listening(position: string | undefined) {
     const where = position === undefined ? [] : ['last-event-id', position];
-    return { method: 'GET', route, headers: ['accept', 'text/event-stream', ...named(), ...deps.headers, ...where] } as const;
+    const lines = withLogin(['accept', 'text/event-stream', ...named(), ...deps.headers, ...where]);
+    return { method: 'GET', route, headers: lines } as const;
   }
 
   function named(): readonly string[] {
@@ -130,7 +139,7 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
     options: UpstreamRequestOptions,
     quiet = false,
   ): Promise<UpstreamReply> {
-    const sent: NonNullable<typeof sending> = { id: undefined, repeatable: harmless.has(method), quiet };
+    const sent: Sent = { id: undefined, repeatable: harmless.has(method), quiet, login: options.login };
     sending = sent;
     const asked = peer.request(method, params, options);
     sending = undefined;
@@ -163,7 +172,7 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
         resolve();
       };
       const reader = { head: () => undefined, data: () => undefined, end: settle, fail: settle };
-      const bye = client.start({ method: 'DELETE', route, headers: [...named(), ...deps.headers] }, reader);
+      const bye = client.start({ method: 'DELETE', route, headers: withLogin([...named(), ...deps.headers]) }, reader);
       const stopTimer = clock.after(Math.min(goodbyeMs, graceMs), () => {
         bye.abandon();
         resolve();

@@ -20,7 +20,7 @@ const updated = 'notifications/resources/updated';
 
 /** `undefined` when the upstream answers, but not as one of this revision. Rejects with what else went wrong. */
 export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): Promise<UpstreamConnection | undefined> {
-  const { client, route, clock, maxBytes } = deps;
+  const { client, route, clock, maxBytes, withLogin } = deps;
   const writer = createModernWriter(deps.info);
   const kinds = ['accept', 'application/json, text/event-stream', 'content-type', 'application/json'];
   const base = [...kinds, 'mcp-protocol-version', modernVersion, ...deps.headers];
@@ -71,7 +71,7 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
   }
 
   async function ask(method: string, params: string | undefined, options: UpstreamRequestOptions): Promise<UpstreamReply> {
-    const headers = [...base, ...writer.headers(method, options.subject)];
+    const headers = withLogin([...base, ...writer.headers(method, options.subject)], options.login);
     const sent: NonNullable<typeof sending> = { id: undefined, headers, repeatable: harmless.has(method) };
     sending = sent;
     const asked = peer.request(method, writer.requestParams(params, options), options);
@@ -104,7 +104,7 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
       client,
       clock,
       maxBytes,
-      request: () => ({ method: 'POST', route, headers, body }),
+      request: () => ({ method: 'POST', route, headers: withLogin(headers), body }),
       receive(text) {
         const frame = readFrame(text);
         if (frame?.kind === 'notification' && frame.method === acknowledged) stream.acknowledged(frame.params);

@@ -5,6 +5,7 @@ import type { Clock, HttpConnector, UpstreamConnection } from '../kernel/ports.t
 import { createHttpClient } from './http-client.ts';
 import type { HttpDeps, HttpOpening } from './http-dialect.ts';
 import { routeOf } from './http-exchange.ts';
+import { createWithLogin } from './http-login.ts';
 import { openHttpLegacy } from './http-legacy.ts';
 import { openHttpSession } from './http-session.ts';
 import { openHttpStateless } from './http-stateless.ts';
@@ -45,6 +46,7 @@ export function createHttpConnector({ clock, client: info, maxBytes = 32 * 1024 
         clock,
         info,
         headers: Object.entries(target.headers).flat(),
+        withLogin: createWithLogin(target.login),
         maxBytes,
       };
       const deadline = clock.monotonic() + startTimeoutMs;

@@ -3,9 +3,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import { createAuth } from '../../src/features/auth/auth.ts';
+import { injectionProviders } from '../../src/features/auth/injected.ts';
 import { createFleet, type Fleet, type FleetControl, type FleetDeps } from '../../src/features/fleet/fleet.ts';
 import { fleetOperations } from '../../src/features/fleet/operations.ts';
 import { fleetMigrations } from '../../src/features/fleet/store.ts';
+import { vaultMigrations } from '../../src/features/vault/store.ts';
+import { createVault, type VaultKeeping } from '../../src/features/vault/vault.ts';
 import type { ClientHost } from '../../src/kernel/client-host.ts';
 import type { Database } from '../../src/kernel/database.ts';
 import type { AppError } from '../../src/kernel/errors.ts';
@@ -15,11 +19,15 @@ import type { OperationContext } from '../../src/kernel/operation.ts';
 import { createClock } from '../../src/platform/clock.ts';
 import { createDigest, createEntropy } from '../../src/platform/crypto.ts';
 import { createFiles } from '../../src/platform/files.ts';
+import { createKeychain } from '../../src/platform/keychain.ts';
 import { createSpawner } from '../../src/platform/process.ts';
 import { findProgram } from '../../src/platform/program-path.ts';
 import { createSqliteDatabase } from '../../src/platform/sqlite.ts';
+import { createSystemdCredential } from '../../src/platform/systemd-credential.ts';
 import { createUpstreamConnector } from '../../src/platform/upstream.ts';
 import { createHttpConnector } from '../../src/platform/upstream-http.ts';
+import { createVaultCipher } from '../../src/platform/vault-cipher.ts';
+import { createVaultKeyFile } from '../../src/platform/vault-key-file.ts';
 import { fixtureCommand } from './fixture-upstream.ts';
 import { createPlainAudit, type PlainAudit } from './plain-audit.ts';
 import { silentLog } from './silent-log.ts';
@@ -30,6 +38,7 @@ export interface FleetHome {
   readonly audit: PlainAudit;
   readonly db: Database;
   readonly log: ReturnType<typeof silentLog>;
+  readonly vault: VaultKeeping;
   /** What sallyport.yaml says now. */
   settings(): string;
   writeSettings(text: string): void;
@@ -61,16 +70,25 @@ export async function fleetHome(text = ''): Promise<FleetHome> {
   if (text !== '') writeFileSync(settingsPath, text);
   const db = await createSqliteDatabase({ path: join(folder, 'state.db') });
   onTestFinished(() => db.close());
-  await db.migrate(fleetMigrations);
+  await db.migrate([...vaultMigrations, ...fleetMigrations]);
   const audit = createPlainAudit(db);
   const log = silentLog();
   const clock = createClock();
+  const [digest, entropy, files] = [createDigest(), createEntropy(), createFiles()];
+  const startKeys = {
+    key_file: createVaultKeyFile(files, join(folder, 'vault.key')),
+    systemd: createSystemdCredential(undefined),
+    keychain: createKeychain({ environment: {} }),
+  };
+  const vault = await createVault({ db, audit, clock, entropy, digest, cipher: createVaultCipher(), startKeys, log });
+  onTestFinished(() => vault.close());
   return {
     folder,
     settingsPath,
     audit,
     db,
     log,
+    vault,
     settings: () => readFileSync(settingsPath, 'utf8'),
     writeSettings: (changed) => writeFileSync(settingsPath, changed),
     async open(more = {}) {
@@ -79,7 +97,7 @@ export async function fleetHome(text = ''): Promise<FleetHome> {
       const connector = createUpstreamConnector({ spawner, clock, log, client });
       const http = createHttpConnector({ clock, client });
       const environment = { PATH: process.env['PATH'], HOME: folder };
-      const [digest, entropy, files] = [createDigest(), createEntropy(), createFiles()];
+      const auth = createAuth({ vault, audit, clock, entropy, providers: injectionProviders });
       const fleet = await createFleet({
         db,
         audit,
@@ -87,6 +105,7 @@ export async function fleetHome(text = ''): Promise<FleetHome> {
         settingsPath,
         connector,
         http,
+        auth,
         findProgram,
         clock,
         entropy,
@@ -97,6 +116,7 @@ export async function fleetHome(text = ''): Promise<FleetHome> {
       });
       const close = async (): Promise<void> => {
         await fleet.close();
+        await auth.close();
         await spawner.close();
         http.close();
       };

@@ -43,6 +43,8 @@ export interface CredentialWish {
 /** What a provider is told besides. */
 export interface ProviderWish extends CredentialWish {
   readonly upstream: string;
+  /** Of the binding: where what is obtained will go. */
+  readonly origin?: string;
   /** The upstream refused the last one though its time was not over: only another one helps. */
   readonly refused: boolean;
 }
@@ -87,6 +89,8 @@ export interface UpstreamAuth {
   bind(binding: AuthBinding): Unsubscribe;
   /** The same as `credential` where one is at hand; allocates nothing. */
   held(binding: AuthBinding, wish: Pick<CredentialWish, 'agent' | 'ttlMs'>): Credential | undefined;
+  /** Whether this one is still given out: not replaced, refused or at its end. */
+  holds(binding: AuthBinding, id: string): boolean;
   /**
    * Rejects with `auth.waiting_for_secret` (names the refs), `auth.refused`, `auth.needs_reauth`, `auth.unreachable`, or the vault's own codes.
    * Coalesced: however many ask at once, one exchange is made. Each exchange is on the record before it is made.
@@ -226,6 +230,7 @@ export function createAuth({ vault, audit, clock, entropy, providers }: AuthDeps
         signal,
         upstream,
         refused,
+        ...(binding.origin === undefined ? {} : { origin: binding.origin }),
         ...(agent === undefined ? {} : { agent }),
         ...(ttlMs === undefined ? {} : { ttlMs }),
       };
@@ -266,6 +271,7 @@ export function createAuth({ vault, audit, clock, entropy, providers }: AuthDeps
       const bound = bounds.get(binding.upstream);
       return bound?.binding.specDigest === binding.specDigest ? bound.held.fitting(wish) : undefined;
     },
+    holds: ({ upstream }, id) => bounds.get(upstream)?.held.has(id) === true,
     async credential(binding, wish) {
       if (binding.auth.type === 'none') return nothing;
       const bound = boundOf(binding);

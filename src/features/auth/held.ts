@@ -14,6 +14,7 @@ export interface Held {
   /** All of them; what they were made from changed, or nobody uses them any more (`atOnce`). */
   clear(atOnce?: boolean): void;
   any(): boolean;
+  has(id: string): boolean;
 }
 
 export type Wished = Pick<CredentialWish, 'agent' | 'ttlMs'>;
@@ -89,5 +90,6 @@ export function createHeld({ clock, minted, gone }: HeldDeps): Held {
       for (const id of entries.keys()) drop(id, atOnce ? 0 : graceMs);
     },
     any: () => entries.size > 0,
+    has: (id) => entries.has(id),
   };
 }

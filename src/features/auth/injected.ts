@@ -1,7 +1,7 @@
 // The providers that hand out values as they are in the vault: in a header of each request, in the environment of a child. They say how a
 // value must look to be carried there, and mint nothing.
 import type { CredentialProvider } from './auth.ts';
-import { shortestValue } from './model.ts';
+import { shortestValue, type AuthType } from './model.ts';
 import { tooShort, unfitValue } from './refusals.ts';
 import { tokenVariable } from './token-places.ts';
 
@@ -11,7 +11,7 @@ const headerText = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 // oxlint-disable-next-line no-control-regex
 const breaks = /[\r\n\0]/;
 
-export const bearerProvider: CredentialProvider<'bearer'> = {
+const bearerProvider: CredentialProvider<'bearer'> = {
   type: 'bearer',
   mode: 'fallback:injection',
   refs: ({ secretRef }) => [secretRef],
@@ -29,7 +29,7 @@ export const bearerProvider: CredentialProvider<'bearer'> = {
   },
 };
 
-export const envProvider: CredentialProvider<'env'> = {
+const envProvider: CredentialProvider<'env'> = {
   type: 'env',
   mode: 'fallback:injection',
   refs: ({ env }) => [...new Set(Object.values(env))],
@@ -38,6 +38,9 @@ export const envProvider: CredentialProvider<'env'> = {
     return { headers: {}, env: Object.fromEntries(pairs), secrets: pairs.map(([, value]) => value) };
   },
 };
+
+/** Found by their `type`, so that each is given entries of its own only. */
+export const injectionProviders = [bearerProvider, envProvider] as unknown as readonly CredentialProvider<AuthType>[];
 
 /** The value of a ref as text. Throws `auth.unfit_value` for one that is too short to be masked. */
 function textOf(ref: string, secrets: ReadonlyMap<string, Uint8Array>): string {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Clock, UpstreamClient, UpstreamReply, UpstreamSubject } from '../../kernel/ports.ts';
 import { admit, type Admission, type Member, type MemberEvent } from './member.ts';
 import type { Party } from './model.ts';
-import { circuitOpen, down, loginNeeded, named } from './refusals.ts';
+import { circuitOpen, down, loginNeeded, named, waitingForSecrets } from './refusals.ts';
 
 export interface SupervisedCall extends Omit<Party, 'agent'> {
   /** Whose session it is; where nobody says, the session stands for itself. */
@@ -17,6 +17,8 @@ export interface SupervisedCall extends Omit<Party, 'agent'> {
   readonly onProgress?: ((note: JsonObject) => void) | undefined;
   readonly subject?: UpstreamSubject | undefined;
   readonly client?: UpstreamClient | undefined;
+  /** Until when it was let pass, milliseconds since the epoch: a token minted for it lives no longer. */
+  readonly until?: number | undefined;
   /** Asked when the session is ready and its list is fresh, before anything is sent; what it throws is the answer. */
   readonly verify?: () => void;
   /** Instead of a request: a wish to be told of this resource, however the upstream takes it. */
@@ -31,6 +33,8 @@ export interface Desk {
   apply(event: MemberEvent): void;
   /** Why the last one failed, for people. */
   lastFailure(): string | undefined;
+  /** Names of secrets it waits for. */
+  missing?(): readonly string[];
   ended(): boolean;
   /** `deadline` in monotonic milliseconds. */
   send(call: SupervisedCall, deadline: number): Promise<UpstreamReply>;
@@ -63,6 +67,7 @@ export async function admitted(desk: Desk, call: SupervisedCall): Promise<Upstre
 }
 
 function refusal(desk: Desk, refused: Extract<Admission, { kind: 'refuse' }>): AppError {
+  if (refused.why === 'secrets') return waitingForSecrets(desk.upstream, desk.missing?.() ?? []);
   if (refused.why === 'login') return loginNeeded(desk.upstream, desk.lastFailure());
   return (refused.why === 'circuit' ? circuitOpen : down)(desk.upstream, refused.retryAfterMs, desk.lastFailure());
 }

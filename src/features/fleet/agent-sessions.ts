@@ -30,6 +30,9 @@ export interface AgentSessions {
   /** Of a key that has one. */
   live(key: string): UpstreamConnection | undefined;
   end(key: string): void;
+  /** The same when its calls are done, or after `patienceMs`; whoever calls next gets another one. */
+  retire(key: string, patienceMs: number): void;
+  keys(): readonly string[];
   count(): number;
   close(): Promise<void>;
 }
@@ -39,6 +42,8 @@ interface Entry {
   /** The same once it is there. */
   connection: UpstreamConnection | undefined;
   inUse: number;
+  /** Called when nobody uses it any more. */
+  unused: (() => void) | undefined;
   /** Monotonic milliseconds. */
   usedAt: number;
 }
@@ -53,6 +58,8 @@ export function createAgentSessions(deps: AgentSessionsDeps): AgentSessions {
   const closing = new Set<Promise<void>>();
   /** What was begun and is not gone yet, ended or not. */
   const occupied = new Set<Entry>();
+  /** Ends the patience with those that were retired. */
+  const hurry = new Set<() => void>();
   let stopSweep: Unsubscribe | undefined;
 
   function entryOf(key: string, host: ClientHost | undefined): Entry {
@@ -60,7 +67,7 @@ export function createAgentSessions(deps: AgentSessionsDeps): AgentSessions {
     if (known !== undefined) return known;
     if (entries.size >= capacity) throw full();
     const { promise: opening, resolve: begin } = Promise.withResolvers<UpstreamConnection>();
-    const entry: Entry = { opening, connection: undefined, inUse: 0, usedAt: clock.monotonic() };
+    const entry: Entry = { opening, connection: undefined, inUse: 0, unused: undefined, usedAt: clock.monotonic() };
     entries.set(key, entry);
     begin(occupied.size < capacity ? occupy(entry, key, host) : room().then(() => occupy(entry, key, host)));
     const forget = (): boolean => entries.get(key) === entry && entries.delete(key);
@@ -113,16 +120,32 @@ export function createAgentSessions(deps: AgentSessionsDeps): AgentSessions {
     stopSweep = entries.size === 0 ? undefined : clock.after(sweepMs, sweep);
   }
 
-  function end(key: string): void {
+  function end(key: string, patienceMs = 0): void {
     const entry = entries.get(key);
     if (entry === undefined) return;
     entries.delete(key);
+    const done = patienceMs === 0 || entry.inUse === 0 ? undefined : quiet(entry, patienceMs);
     const closed = entry.opening.then(
-      (connection) => connection.close(graceMs),
+      async (connection) => {
+        await done;
+        await connection.close(graceMs);
+      },
       () => undefined,
     );
     closing.add(closed);
     void closed.finally(() => closing.delete(closed));
+  }
+
+  function quiet(entry: Entry, patienceMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.after(patienceMs, resolve);
+      hurry.add(resolve);
+      entry.unused = () => {
+        cancel();
+        hurry.delete(resolve);
+        resolve();
+      };
+    });
   }
 
   return {
@@ -134,15 +157,19 @@ export function createAgentSessions(deps: AgentSessionsDeps): AgentSessions {
       } finally {
         entry.inUse -= 1;
         entry.usedAt = clock.monotonic();
+        if (entry.inUse === 0) entry.unused?.();
       }
     },
     live: (key) => entries.get(key)?.connection,
-    end,
+    end: (key) => end(key),
+    retire: end,
+    keys: () => [...entries.keys()],
     count: () => entries.size,
     async close() {
       stopSweep?.();
       stopSweep = undefined;
       for (const key of entries.keys()) end(key);
+      for (const resolve of hurry) resolve();
       await Promise.all(closing);
     },
   };

@@ -11,8 +11,10 @@ import type {
   UpstreamConnector,
 } from '../../kernel/ports.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { UpstreamAuth } from '../auth/auth.ts';
 import { childEnvironment, maskEnvironment, missingPassthrough } from './environment.ts';
 import { listAll } from './listing.ts';
+import { createLogin, type Lent, type LoginDeps } from './login.ts';
 import { createOffers, type OfferKind } from './offers.ts';
 import type { PinnedTools } from './pinned-tools.ts';
 import { unaccepted } from './refusals.ts';
@@ -24,6 +26,7 @@ export interface EnlistmentDeps {
   readonly audit: Audit;
   readonly connector: UpstreamConnector;
   readonly http: HttpConnector;
+  readonly auth: UpstreamAuth;
   readonly findProgram: FindProgram;
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -58,7 +61,7 @@ export function createEnlistment(deps: EnlistmentDeps): (accepted: Acceptable, t
       ...deps,
       name: spec.name,
       specDigest,
-      open: dialer(accepted, deps),
+      ...dialing(accepted, deps),
       startTimeoutMs: spec.startTimeoutMs,
       sharing: spec.sharing,
       maxSessions: spec.maxSessions,
@@ -90,16 +93,33 @@ function askable({ roots }: UpstreamSpec): JsonObject {
   };
 }
 
-function dialer({ spec, specDigest, program }: Acceptable, deps: EnlistmentDeps): SupervisedDeps['open'] {
+/** With a login each connection is opened through it; without one there is nothing between. */
+function dialing(accepted: Acceptable, deps: EnlistmentDeps): Pick<SupervisedDeps, 'open' | 'login'> {
+  const { spec, specDigest } = accepted;
+  const { transport, auth } = spec;
+  const connect = dialer(accepted, deps);
+  const open: SupervisedDeps['open'] = (opening) => connect(nothing, opening);
+  if (auth.type === 'none') return { open };
+  const origin = transport.kind === 'http' ? { origin: new URL(transport.url).origin } : {};
+  const binding = { upstream: spec.name, specDigest, auth, ...origin };
+  return {
+    open,
+    login: createLogin({ auth: deps.auth, binding, clock: deps.clock, connect, inProcess: transport.kind === 'stdio' }),
+  };
+}
+
+const nothing: Lent = { env: {}, login: undefined };
+
+function dialer({ spec, specDigest, program }: Acceptable, deps: EnlistmentDeps): LoginDeps['connect'] {
   const { transport } = spec;
   if (transport.kind === 'http') {
     const { url, headers, addresses } = transport;
     const target = { url, headers, addresses, key: specDigest };
-    return (opening) => deps.http.open(target, opening);
+    return ({ login }, opening) => deps.http.open(login === undefined ? target : { ...target, login }, opening);
   }
   const connector = program === undefined ? untilAccepted(spec.name, deps) : deps.connector;
   const child = childOf(spec, transport, program, deps);
-  return (opening) => connector.open(child, opening);
+  return ({ env }, opening) => connector.open(env === nothing.env ? child : { ...child, env: { ...child.env, ...env } }, opening);
 }
 
 function childOf(

@@ -5,6 +5,7 @@ import { asAppError } from '../../kernel/errors.ts';
 import type { Clock, Digest, Entropy, Files, HttpConnector, Log, Unsubscribe, UpstreamConnector } from '../../kernel/ports.ts';
 import { createListeners } from '../../lib/listeners.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { UpstreamAuth } from '../auth/auth.ts';
 import { createCatalog } from './catalog.ts';
 import { createEnlistment } from './enlistment.ts';
 import { createFleetControl, type FleetControl } from './fleet-control.ts';
@@ -75,6 +76,7 @@ export interface FleetDeps {
   readonly settingsPath: string;
   readonly connector: UpstreamConnector;
   readonly http: HttpConnector;
+  readonly auth: UpstreamAuth;
   readonly findProgram: FindProgram;
   readonly clock: Clock;
   readonly entropy: Entropy;

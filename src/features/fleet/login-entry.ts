@@ -1,5 +1,5 @@
 // What an entry's `auth` may say beside its transport: a header needs a request, a variable needs a program. Looks at no secret.
-import type { AuthConfig } from '../auth/model.ts';
+import { isMinted, type AuthConfig } from '../auth/model.ts';
 import { headerNameProblem } from './http-transport.ts';
 import type { UpstreamSpec } from './model.ts';
 
@@ -7,7 +7,13 @@ import type { UpstreamSpec } from './model.ts';
 const scheme = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 
 /** Follows the place of `auth` in a sentence. */
-export function loginProblem(auth: AuthConfig, kind: UpstreamSpec['transport']['kind']): string | undefined {
+export function loginProblem(
+  auth: AuthConfig,
+  kind: UpstreamSpec['transport']['kind'],
+  sharing: UpstreamSpec['sharing'],
+): string | undefined {
+  if (isMinted(auth) && kind === 'stdio' && sharing === 'shared')
+    return ': a token that is minted for one agent may serve no other: set sharing to agent or session.';
   if (auth.type === 'env') {
     if (kind === 'http') return ': variables are for programs that are started here; over HTTP use bearer.';
     if (Object.keys(auth.env).length === 0) return '.env names no variable.';

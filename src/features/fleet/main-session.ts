@@ -6,6 +6,7 @@ import type { Audit } from '../audit/audit.ts';
 import { circuitOf, newMember, next, type Member, type MemberEvent } from './member.ts';
 import { named, startTimedOut } from './refusals.ts';
 import { createRelisting } from './relisting.ts';
+import { endings, reasonOf } from './start-reasons.ts';
 
 const stopGraceMs = 2_000;
 const relistTimeoutMs = 30_000;
@@ -53,6 +54,12 @@ export interface MainSession {
   relist(): void;
   lose(connection: UpstreamConnection, why: string): void;
   park(error: AppError): void;
+  /** What it is logged in with is gone from the vault: ends the session and waits for it. */
+  await(error: AppError): void;
+  /** Why it is not even tried. */
+  note(error: AppError): void;
+  /** Lets a session go whose calls may end on it; whoever calls next begins another. */
+  replace(gone: { readonly busy: boolean; readonly gone: Promise<void> }): void;
   /** Ends a session that does not serve; `why` is a sentence. */
   recycle(connection: UpstreamConnection, why: string): void;
   stop(): Promise<void>;
@@ -64,6 +71,8 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
   let live: UpstreamConnection | undefined;
   let starting: Promise<UpstreamConnection> | undefined;
   let leaving: Promise<void> = Promise.resolve();
+  /** Of sessions whose last calls are not over. */
+  const retiring = new Set<Promise<void>>();
   let failure: LastFailure | undefined;
   /** The tools changed while they were being listed for the first time. */
   let stale = false;
@@ -123,10 +132,9 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
   }
 
   function startFailed(error: AppError): AppError {
-    const ours = ended || error.code.startsWith('audit.');
-    const login = error.code === 'fleet.auth_broken';
-    if (ours) apply({ kind: 'start_abandoned' });
-    else apply(login ? { kind: 'login_refused' } : { kind: 'start_failed', at: clock.monotonic(), jitter: jitter() });
+    const why = ended ? 'ours' : reasonOf(error);
+    const timed = why === 'upstream';
+    apply(timed ? { kind: 'start_failed', at: clock.monotonic(), jitter: jitter() } : endings[why]);
     const tail = error.data?.['stderr_tail'];
     const stderrTail = typeof tail === 'string' ? deps.mask(tail) : '';
     failure = { message: error.message, ...(stderrTail === '' ? {} : { stderrTail }) };
@@ -138,7 +146,7 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
       });
     return new AppError(error.kind, error.code, error.message, {
       ...(error.hint === undefined ? {} : { hint: error.hint }),
-      ...(ours || login ? {} : { retryAfterMs: Math.max(0, member.retryAllowedAt - clock.monotonic()) }),
+      ...(timed ? { retryAfterMs: Math.max(0, member.retryAllowedAt - clock.monotonic()) } : {}),
       data: { ...error.data, sent: false, ...(stderrTail === '' ? {} : { stderr_tail: stderrTail }) },
       cause: error,
     });
@@ -190,6 +198,27 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
     apply({ kind: 'login_refused' });
     log.warn('an upstream is left alone until a human has seen to its login', { upstream: name, reason: error.message });
     if (connection !== undefined) leaving = connection.close(stopGraceMs);
+  }
+
+  function awaitSecrets(error: AppError): void {
+    if (member.phase === 'waiting_for_secrets') return;
+    const connection = live;
+    live = undefined;
+    failure = { message: error.message };
+    apply({ kind: 'secret_missing' });
+    log.warn('an upstream waits for its secrets', { upstream: name, reason: error.message });
+    if (connection !== undefined) leaving = connection.close(stopGraceMs);
+  }
+
+  function replace({ busy, gone }: { readonly busy: boolean; readonly gone: Promise<void> }): void {
+    live = undefined;
+    apply({ kind: 'session_lost' });
+    const facts = { upstream: name, code: null, signal: null, recycled: true };
+    audit.appendQuietly({ event: 'upstream.exited', actor: 'daemon', facts });
+    log.info('an upstream is started anew with what it is logged in with now', { upstream: name });
+    if (!busy) leaving = gone;
+    retiring.add(gone);
+    void gone.finally(() => retiring.delete(gone));
   }
 
   /** Ends a session that cannot be trusted to serve; the next call or the next round starts another. */
@@ -248,6 +277,11 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
     fresh,
     relist: () => relisting.request(),
     lose,
+    await: awaitSecrets,
+    note: ({ message }) => {
+      failure = { message };
+    },
+    replace,
     park,
     recycle,
     async stop() {
@@ -255,7 +289,7 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
       ending.abort();
       const connection = live;
       live = undefined;
-      await Promise.all([starting?.catch(() => undefined), connection?.close(stopGraceMs), leaving]);
+      await Promise.all([starting?.catch(() => undefined), connection?.close(stopGraceMs), leaving, ...retiring]);
       apply({ kind: 'stopped' });
     },
   };

@@ -123,7 +123,7 @@ function broken({ member, now, probeOut, streak }: Model): string[] {
   const admission = admit(member, now);
   const { state } = circuitOf(member, now);
   return [
-    ...(admission.kind === 'refuse' && admission.why !== 'login' && admission.retryAfterMs > circuitOpenMs
+    ...(admission.kind === 'refuse' && 'retryAfterMs' in admission && admission.retryAfterMs > circuitOpenMs
       ? ['refused for too long']
       : []),
     ...(admission.kind === 'pass' && state === 'open' ? ['passed an open circuit'] : []),

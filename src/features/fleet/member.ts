@@ -1,5 +1,5 @@
-// The one state machine of an upstream member, as a pure function: stopped → starting → ready → backoff → starting …, and login_needed, which
-// only a person ends. Health, backoff and circuit are views of these few facts. Knows no process, no timer and no tool; instants are milliseconds of a monotonic clock.
+// The one state machine of an upstream member, as a pure function: stopped → starting → ready → backoff → starting …, and login_needed and
+// waiting_for_secrets, which only a person ends. Health, backoff and circuit are views of these few facts. Knows no process, no timer and no tool; instants are milliseconds of a monotonic clock.
 import type { CircuitView } from './model.ts';
 
 /** Gate contract, scopegate_upstream_health: five consecutive failures open the circuit for 30 s, then a single probe decides. */
@@ -11,7 +11,7 @@ const backoffCapMs = 30_000;
 const stableMs = 60_000;
 
 export interface Member {
-  readonly phase: 'stopped' | 'starting' | 'ready' | 'backoff' | 'login_needed';
+  readonly phase: 'stopped' | 'starting' | 'ready' | 'backoff' | 'login_needed' | 'waiting_for_secrets';
   /** Consecutive failures; only a success of the same weight ends the streak. */
   readonly failures: number;
   /** True while every failure of the streak was a failed start, so that a start cures it; else only an answered call does. */
@@ -49,6 +49,8 @@ export type MemberEvent =
   | { readonly kind: 'session_lost' }
   /** It refused our login. Trying again by itself would only lock an account. */
   | { readonly kind: 'login_refused' }
+  /** What it is logged in with is not in the vault. */
+  | { readonly kind: 'secret_missing' }
   | { readonly kind: 'probe_taken' }
   /** A probe that decided nothing: its caller left, or it never reached the upstream. */
   | { readonly kind: 'probe_released' }
@@ -81,6 +83,8 @@ export function next(member: Member, event: MemberEvent): Member {
       return { ...member, phase: 'stopped' };
     case 'login_refused':
       return { ...member, phase: 'login_needed', probing: false };
+    case 'secret_missing':
+      return { ...member, phase: 'waiting_for_secrets', probing: false };
     case 'probe_taken':
       return { ...member, probing: true };
     case 'probe_released':
@@ -117,7 +121,9 @@ export type Admission =
   | { readonly kind: 'pass'; readonly probe: boolean }
   | { readonly kind: 'refuse'; readonly why: 'circuit' | 'backoff'; readonly retryAfterMs: number }
   /** Nothing is tried until a person says so. */
-  | { readonly kind: 'refuse'; readonly why: 'login' };
+  | { readonly kind: 'refuse'; readonly why: 'login' }
+  /** Until what it is logged in with is in the vault. */
+  | { readonly kind: 'refuse'; readonly why: 'secrets' };
 
 /** While a probe is out nobody knows how long it takes; this is when to ask again. */
 const probePatienceMs = 1_000;
@@ -125,6 +131,7 @@ const probePatienceMs = 1_000;
 /** May a call go on now? A member that is down is started by whoever passes. */
 export function admit(member: Member, now: number): Admission {
   if (member.phase === 'login_needed') return { kind: 'refuse', why: 'login' };
+  if (member.phase === 'waiting_for_secrets') return { kind: 'refuse', why: 'secrets' };
   const wait = member.retryAllowedAt - now;
   if (member.failures >= circuitFailures) {
     if (wait > 0) return { kind: 'refuse', why: 'circuit', retryAfterMs: wait };

@@ -102,9 +102,10 @@ export const reservedUpstreams = ['hangar', 'hack', 'vault', 'git', 'plan', 'sal
 
 /**
  * Health as measured, one machine per member: stopped → starting → ready → (backoff → starting) …; `circuit` is a view of it.
- * `login_needed`: it refused our login and is not tried again before a person says so.
+ * `login_needed`: it refused our login and is not tried again before a person says so. `waiting_for_secrets`: what it is logged in with is
+ * not in the vault; it is tried when that changes.
  */
-export type MemberState = 'stopped' | 'starting' | 'ready' | 'backoff' | 'login_needed';
+export type MemberState = 'stopped' | 'starting' | 'ready' | 'backoff' | 'login_needed' | 'waiting_for_secrets';
 
 /** Why an entry of sallyport.yaml has no member: not to be started, not accepted, or not understood. */
 export type EntryState = 'disabled' | 'unaccepted' | 'invalid';

@@ -7,6 +7,7 @@ import { counts, type Desk, type SupervisedCall } from './admitted.ts';
 import { createAgentSessions, type AgentSessions } from './agent-sessions.ts';
 import { circuitOf, newMember, next, type Member, type MemberEvent } from './member.ts';
 import { named } from './refusals.ts';
+import { endings, reasonOf } from './start-reasons.ts';
 
 export interface OwnSessionsDeps {
   readonly name: string;
@@ -30,6 +31,8 @@ export interface OwnSessionsDeps {
   readonly joined: (key: string, connection: UpstreamConnection) => Promise<void>;
   readonly listensOn: (key: string) => boolean;
   readonly left: (key: string) => void;
+  /** Names of secrets it waits for. */
+  readonly missing: () => readonly string[];
 }
 
 export interface OwnSessions extends Pick<AgentSessions, 'live' | 'count' | 'close'> {
@@ -38,10 +41,14 @@ export interface OwnSessions extends Pick<AgentSessions, 'live' | 'count' | 'clo
   /** Why one that somebody wants is not there. */
   lastFailure(): string | undefined;
   end(key: string): void;
+  /** Each that is `stale` ends when its calls are done; the next call gets another. */
+  replace(stale: (connection: UpstreamConnection) => boolean): void;
   forgive(): void;
 }
 
 const pingTimeoutMs = 5_000;
+/** For calls in flight on a process whose secret was replaced. */
+const retireMs = 30_000;
 /** Machines that have something to remember. */
 const remembered = 4_096;
 
@@ -107,10 +114,9 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
       return connection;
     } catch (thrown) {
       const error = named(name, asAppError(thrown));
-      const ours = ending.aborted || error.code.startsWith('audit.');
-      if (ours) apply(key, { kind: 'start_abandoned' });
-      else {
-        apply(key, { kind: 'start_failed', at: clock.monotonic(), jitter: jitter() });
+      const why = ending.aborted ? 'ours' : reasonOf(error);
+      apply(key, why === 'upstream' ? { kind: 'start_failed', at: clock.monotonic(), jitter: jitter() } : endings[why]);
+      if (why !== 'ours') {
         failures.set(key, error.message);
         log.warn('an upstream did not start for an agent', { upstream: name, agent: whose(key), reason: error.message });
       }
@@ -163,6 +169,14 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
     count: () => sessions.count(),
     close: () => sessions.close(),
     lastFailure: () => [...failures.values()].at(-1),
+    replace(stale) {
+      for (const key of sessions.keys()) {
+        const connection = sessions.live(key);
+        if (connection === undefined || !stale(connection)) continue;
+        sessions.retire(key, retireMs);
+        deps.left(key);
+      }
+    },
     forgive() {
       members.clear();
       failures.clear();
@@ -179,6 +193,7 @@ export function createOwnSessions(deps: OwnSessionsDeps): OwnSessions {
         member: () => memberOf(key),
         apply: (event) => apply(key, event),
         lastFailure: () => failures.get(key),
+        missing: deps.missing,
         ended: () => ending.aborted,
         send: (call, deadline) => sessions.use(key, call.host, (own) => deps.send(own, call, deadline)),
         failed: (error, probe) => failed(key, error, probe),

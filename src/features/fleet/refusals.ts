@@ -79,6 +79,20 @@ export function loginNeeded(upstream: string, last: string | undefined): AppErro
   );
 }
 
+/** Parked until the vault has them. */
+export function waitingForSecrets(upstream: string, refs: readonly string[]): AppError {
+  const named = refs.length === 0 ? '' : `: ${refs.map((ref) => `'${ref}'`).join(', ')}`;
+  return new AppError(
+    'unavailable',
+    'auth.waiting_for_secret',
+    `Upstream '${upstream}' waits for secrets that are not in the vault${named}.`,
+    {
+      hint: `Ask the human to run: ${(refs.length === 0 ? ['REF'] : refs).map((ref) => `sallyport secret add ${ref}`).join(' and ')}`,
+      data: { sent: false, refs },
+    },
+  );
+}
+
 export function startTimedOut(upstream: string, startTimeoutMs: number): AppError {
   return new AppError(
     'unavailable',

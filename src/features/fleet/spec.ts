@@ -80,7 +80,7 @@ export function parseSpec(raw: unknown, at: string): ParsedSpec {
     return { ok: false, problem: result.error.issues.map((issue) => inWords(issue, at, keys)).join(' ') };
   }
   const { transport, auth } = result.data;
-  const login = loginProblem(auth, transport.kind);
+  const login = loginProblem(auth, transport.kind, result.data.sharing);
   if (login !== undefined) return { ok: false, problem: `${at}.auth${login}` };
   if (transport.kind === 'http') {
     const { env, envPassthrough, sharing } = result.data;

@@ -4,6 +4,7 @@ import { asAppError, AppError } from '../../kernel/errors.ts';
 import type { LogLevel } from '../../kernel/dispatch.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { UpstreamClient, UpstreamConnection, UpstreamOpening, UpstreamReply } from '../../kernel/ports.ts';
+import type { AuthHealth } from '../auth/auth.ts';
 import { admitted, counts, type Desk, type SupervisedCall } from './admitted.ts';
 import { createAgentSessions } from './agent-sessions.ts';
 import { createFollowing } from './following.ts';
@@ -11,8 +12,10 @@ import { createMainSession, type MainSession, type MainSessionDeps } from './mai
 import { circuitOf, mayStart } from './member.ts';
 import type { CircuitView, MemberState, Party, ResourceUpdate, Sharing, TaskNotice } from './model.ts';
 import { createOwnSessions } from './own-sessions.ts';
-import { down, loginNeeded, named } from './refusals.ts';
+import { loggedIn, type Borrower, type Login } from './login.ts';
+import { down, loginNeeded, named, waitingForSecrets } from './refusals.ts';
 import { createReopening } from './reopening.ts';
+import { reasonOf } from './start-reasons.ts';
 import { createSoleHost, type SoleHost } from './sole-host.ts';
 import { within, type Patience } from './within.ts';
 import type { Circle } from './wishes.ts';
@@ -30,6 +33,8 @@ export interface SupervisedDeps extends MainSessionDeps {
   readonly idleStopMs: number;
   /** What the upstream is told on the connection for the list that clients could be asked; absent where none ever can. */
   readonly declares?: JsonObject;
+  /** Where it is logged in to; connections are then opened by this. */
+  readonly login?: Login;
   /** A resource that somebody follows changed. */
   readonly updated: (update: ResourceUpdate) => void;
   /** How a task goes, of whomever it is. */
@@ -72,6 +77,8 @@ export interface Supervised {
   /** The agent session is over, and with it what it had of its own here. */
   endSession(session: string): void;
   view(): SupervisedView;
+  /** How its login is; `undefined` where it has none. */
+  login(): AuthHealth | undefined;
   stop(): Promise<void>;
 }
 
@@ -81,11 +88,13 @@ export interface FollowOptions {
 }
 
 export function createSupervised(deps: SupervisedDeps): Supervised {
-  const { name, clock, startTimeoutMs, sharing } = deps;
+  const { name, clock, startTimeoutMs, sharing, login } = deps;
   /** The upstream was found to keep a session for each of its clients, over HTTP. */
   let perSession = false;
   /** Of the processes that several sessions of one agent share. */
   const soles = new Map<string, SoleHost>();
+  /** On whose behalf connections of their own were asked for. */
+  const borrowers = new Map<string, Borrower>();
   const main = createMainSession({ ...deps, open: openMain });
   const following = createFollowing({ ...deps, upstream: name, ending: main.ending });
   const reopening = createReopening({ clock, wanted: listensOn, reopen });
@@ -98,6 +107,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     joined: join,
     listensOn,
     left: (key) => reopening.lost(key),
+    missing,
   });
   /** Of an upstream over HTTP that keeps state; they share the member's machine, as they share its server. */
   const sessions = createAgentSessions({
@@ -114,10 +124,45 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     member: () => main.member(),
     apply: (event) => main.apply(event),
     lastFailure: () => main.failure()?.message,
+    missing,
     ended: () => main.ended(),
     send,
     failed: failedCall,
   };
+
+  const stopHearing = login?.onChanged(renewed);
+
+  function missing(): readonly string[] {
+    return login?.missing() ?? [];
+  }
+
+  function open(opening: Parameters<SupervisedDeps['open']>[0], key?: string): Promise<UpstreamConnection> {
+    if (login === undefined) return deps.open(opening);
+    return login.open(opening, (key === undefined ? undefined : borrowers.get(key)) ?? {});
+  }
+
+  /** Another login is there: processes that have the one before are replaced, and whoever waited for it is tried. */
+  function renewed(): void {
+    if (login === undefined || main.ended()) return;
+    own.forgive();
+    own.replace((connection) => login.stale(connection));
+    const live = main.live();
+    if (live !== undefined && login.stale(live)) main.replace(login.retire(live, main.ending));
+    else if (live !== undefined && !login.inProcess)
+      login.wait({}, main.ending).catch((error: unknown) => refused(asAppError(error)));
+    if (main.starting()) void main.start().then(renewed, () => undefined);
+    else if (main.live() === undefined) {
+      main.apply({ kind: 'stopped' });
+      void wake();
+    }
+  }
+
+  /** What it is logged in with is not there, or not good any more. */
+  function refused(error: AppError): void {
+    const reason = reasonOf(error);
+    if (reason === 'secrets') main.await(error);
+    else if (reason === 'login') main.park(error);
+  }
 
   /** Whose connection a session uses where there is none for everybody. */
   function keyOf({ agent, session }: Pick<SupervisedCall, 'agent' | 'session'>): string {
@@ -144,7 +189,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
 
   async function openMain(opening: Parameters<SupervisedDeps['open']>[0]): Promise<UpstreamConnection> {
     const { declares } = deps;
-    const connection = await deps.open(declares === undefined ? opening : { ...opening, declares });
+    const connection = await open(declares === undefined ? opening : { ...opening, declares });
     perSession = connection.perSession === true;
     // Nobody waits for it: the list comes first.
     if (sharing === 'shared' && !perSession) void following.join(connection, undefined);
@@ -152,16 +197,16 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   }
 
   function openOwn(key: string, opening: Parameters<SupervisedDeps['open']>[0]): Promise<UpstreamConnection> {
-    if (sharing !== 'agent' || opening.host === undefined) return deps.open(opening);
+    if (sharing !== 'agent' || opening.host === undefined) return open(opening, key);
     const sole = createSoleHost(opening.host);
     soles.set(key, sole);
-    return deps.open({ ...opening, host: sole.host });
+    return open({ ...opening, host: sole.host }, key);
   }
 
   async function openForAgent(key: string, host: UpstreamOpening['host']): Promise<UpstreamConnection> {
     try {
       const opening = { startTimeoutMs, signal: main.ending, listens: host !== undefined };
-      const connection = await deps.open(host === undefined ? opening : { ...opening, host });
+      const connection = await open(host === undefined ? opening : { ...opening, host }, key);
       await join(key, connection);
       return connection;
     } catch (thrown) {
@@ -197,6 +242,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   async function send(request: SupervisedCall, deadline: number): Promise<UpstreamReply> {
     const connection = main.current() ?? (await within(main.fresh(), patienceFor(request, deadline)));
     if (connection.perSession !== true) return ask(connection, request, deadline);
+    if (login !== undefined) borrowers.set(request.session, { agent: request.agent, until: request.until });
     return sessions.use(request.session, request.host, async (theirs) =>
       ask(theirs instanceof Promise ? await within(theirs, patienceFor(request, deadline)) : theirs, request, deadline),
     );
@@ -220,6 +266,16 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   }
 
   function ask(connection: UpstreamConnection, request: SupervisedCall, deadline: number): Promise<UpstreamReply> {
+    if (login === undefined || login.inProcess) return put(connection, request, deadline, undefined);
+    return loggedIn(login, request, patienceFor(request, deadline), (lines) => put(connection, request, deadline, lines));
+  }
+
+  function put(
+    connection: UpstreamConnection,
+    request: SupervisedCall,
+    deadline: number,
+    lines: readonly string[] | undefined,
+  ): Promise<UpstreamReply> {
     const { method, params, signal, onProgress, subject, host, follows } = request;
     request.verify?.();
     const client = request.client ?? (following.any() ? clientOf(request, connection) : undefined);
@@ -230,6 +286,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
       ...(subject === undefined ? {} : { subject }),
       ...(client === undefined ? {} : { client }),
       ...(host === undefined ? {} : { host }),
+      ...(lines === undefined ? {} : { login: lines }),
     };
     return follows === undefined ? connection.request(method, params, options) : connection.subscribe(follows, options);
   }
@@ -256,13 +313,17 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
         );
       else examine();
     } else if (code === 'fleet.auth_broken' && data?.['status'] === 401) main.park(error);
+    else if (code.startsWith('auth.')) refused(error);
     else if (probe) main.apply({ kind: 'probe_released' });
     // A forgotten session mostly means a new program behind the same address.
     if (code === 'fleet.session_lost' && live !== undefined) main.relist();
   }
 
   function call(request: SupervisedCall): Promise<UpstreamReply> {
-    return admitted(sharing === 'shared' ? desk : own.desk(keyOf(request), request.agent), request);
+    if (sharing === 'shared') return admitted(desk, request);
+    const key = keyOf(request);
+    if (login !== undefined) borrowers.set(key, { agent: request.agent, until: request.until });
+    return admitted(own.desk(key, request.agent), request);
   }
 
   /** A start lists as well; a session that was there is asked anew. */
@@ -281,6 +342,13 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
       }
     }
     await main.start();
+  }
+
+  async function wake(): Promise<void> {
+    if (main.ended() || main.live() !== undefined || !mayStart(main.member(), clock.monotonic())) return;
+    const locked = login?.locked();
+    if (locked !== undefined) main.note(locked);
+    else await main.start().catch(() => undefined);
   }
 
   return {
@@ -306,7 +374,11 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     },
     async measure(timeoutMs, signal) {
       const now = clock.monotonic();
-      if (main.member().phase === 'login_needed') throw loginNeeded(name, main.failure()?.message);
+      const { phase } = main.member();
+      if (phase === 'login_needed') throw loginNeeded(name, main.failure()?.message);
+      if (phase === 'waiting_for_secrets') throw waitingForSecrets(name, missing());
+      const locked = main.live() === undefined ? login?.locked() : undefined;
+      if (locked !== undefined) throw locked;
       if (main.live() === undefined && !main.starting() && !mayStart(main.member(), now))
         throw down(name, main.member().retryAllowedAt - now, main.failure()?.message);
       // The gate contract's own sentence.
@@ -316,10 +388,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
         throw error.code === 'fleet.timeout' ? new AppError('unavailable', 'fleet.timeout', what, { cause: error }) : error;
       });
     },
-    async wake() {
-      if (main.ended() || main.live() !== undefined || !mayStart(main.member(), clock.monotonic())) return;
-      await main.start().catch(() => undefined);
-    },
+    wake,
     forgive() {
       own.forgive();
       if (main.live() === undefined && !main.starting()) main.apply({ kind: 'stopped' });
@@ -328,12 +397,16 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
       const party = following.party(session);
       if (party !== undefined) following.end(session, liveOf(party), circleOf(keyOf(party)));
       sessions.end(session);
+      borrowers.delete(session);
       if (sharing === 'session') own.end(session);
     },
     view: () => ({ ...viewOf(main, clock.monotonic(), own.lastFailure()), ...countOf() }),
+    login: () => login?.health(),
     async stop() {
+      stopHearing?.();
       reopening.stop();
       await Promise.all([main.stop(), own.close(), sessions.close()]);
+      login?.close();
     },
   };
 

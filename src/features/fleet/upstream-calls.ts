@@ -23,6 +23,8 @@ export interface UpstreamCall {
   readonly rest: JsonObject;
   readonly signal: AbortSignal;
   readonly onProgress: ((note: JsonObject) => void) | undefined;
+  /** Until when it was let pass, milliseconds since the epoch. */
+  readonly until?: number | undefined;
   /** Asked when everything is ready, in the same tick as the sending; what it throws is the answer, and nothing was sent. */
   readonly beforeSend?: () => void;
 }
@@ -30,7 +32,7 @@ export interface UpstreamCall {
 /** A request for something else than a tool, with params as they are to be sent. */
 export interface UpstreamErrand extends Pick<
   UpstreamCall,
-  'agent' | 'session' | 'client' | 'host' | 'signal' | 'onProgress' | 'beforeSend'
+  'agent' | 'session' | 'client' | 'host' | 'signal' | 'onProgress' | 'until' | 'beforeSend'
 > {
   readonly upstream: string;
   readonly method: string;
@@ -72,7 +74,7 @@ export function createUpstreamCalls(
   find: (upstream: string) => MemberEntry | undefined,
 ): UpstreamCalls {
   return {
-    async call({ agent, session, client, host, tool, args, rest, signal, onProgress, beforeSend }) {
+    async call({ agent, session, client, host, tool, args, rest, signal, onProgress, until, beforeSend }) {
       const { member, tools, accepted } = memberOf(tool.upstream);
       const verify = (): void => {
         const now = tools.resolve(tool.tool);
@@ -93,6 +95,7 @@ export function createUpstreamCalls(
         onProgress,
         subject: { name: tool.tool, args, definition: tool.definition },
         client,
+        until,
         verify,
       });
       if (reply.kind === 'error') return reply;

@@ -1,5 +1,6 @@
 // How members are, as people and agents are told: measured now, or as the state machine says. Changes nothing.
 import { asAppError } from '../../kernel/errors.ts';
+import type { AuthMode, OAuthHealth } from '../auth/model.ts';
 import { circuitOf, newMember } from './member.ts';
 import type { CatalogTool, CircuitView, MemberState, UpstreamSpec, UpstreamStatus } from './model.ts';
 import type { PinnedTools } from './pinned-tools.ts';
@@ -13,7 +14,10 @@ export interface MemberHealth {
   readonly state: MemberState;
   readonly circuit: CircuitView;
   /** contracts/gate.txt, scopegate_diagnose. */
-  readonly mode: 'none';
+  readonly mode: AuthMode;
+  /** The same; of a login that is refreshed. */
+  readonly oauth?: OAuthHealth;
+  readonly actionRequired?: string;
 }
 
 export const probeTimeoutMs = 10_000;
@@ -28,7 +32,15 @@ export async function measured(entry: RosterEntry, signal: AbortSignal, timeoutM
     (error: unknown) => ({ ok: false, error: asAppError(error).message }),
   );
   const { state, circuit } = member.view();
-  return { ...outcome, state, circuit, mode: 'none' };
+  const { mode = 'none', oauth, actionRequired } = member.login() ?? {};
+  return {
+    ...outcome,
+    state,
+    circuit,
+    mode,
+    ...(oauth === undefined ? {} : { oauth }),
+    ...(actionRequired === undefined ? {} : { actionRequired }),
+  };
 }
 
 /** What an operator is told of a first try: also what the upstream said last, where that failed. */

@@ -34,7 +34,9 @@ export function healthOperation(deps: FleetOperationDeps) {
     tool: { toolset: 'gate', name: 'scopegate_upstream_health', annotations: { readOnlyHint: true, openWorldHint: true } },
     async run(_input, context) {
       const health = await healthFor(deps, context);
-      const upstreams = Object.fromEntries(health.map(([name, { state: _state, ...shown }]) => [name, shown]));
+      const upstreams = Object.fromEntries(
+        health.map(([name, { state: _state, oauth: _oauth, actionRequired: _action, ...shown }]) => [name, shown]),
+      );
       return { agentId: context.caller.kind === 'agent' ? context.caller.agent : context.caller.kind, upstreams };
     },
   });

@@ -9,7 +9,17 @@ const input = z.strictObject({});
 const output = z.array(
   z.strictObject({
     name: z.string(),
-    state: z.enum(['stopped', 'starting', 'ready', 'backoff', 'login_needed', 'disabled', 'unaccepted', 'invalid']),
+    state: z.enum([
+      'stopped',
+      'starting',
+      'ready',
+      'backoff',
+      'login_needed',
+      'waiting_for_secrets',
+      'disabled',
+      'unaccepted',
+      'invalid',
+    ]),
     pid: z.int().optional(),
     tools: z.int(),
     quarantined: z.int(),
