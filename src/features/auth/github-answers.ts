@@ -1,6 +1,6 @@
 // What GitHub's answers to a request for an installation token mean, in words. Repeats nothing that GitHub wrote: its 422 echoes input.
 import type { AppError } from '../../kernel/errors.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import { asObject, retryAfterOf, type MintAnswer } from './mint-exchange.ts';
 import { refused, unreachable } from './mint-refusals.ts';
 import type { AuthOf } from './model.ts';
@@ -49,12 +49,19 @@ export function widerThanAsked({ permissions, repositories }: AuthOf<'github_app
   if (permissions !== undefined && granted.some(([name, level]) => wider(name, level))) {
     return 'GitHub answered with a token of more permissions than were asked for.';
   }
-  if (repositories === undefined) return undefined;
-  const asked = new Set(repositories.map((name) => nameAlone(name).toLowerCase()));
-  const listed = answer['repositories'];
-  const others = (Array.isArray(listed) ? listed : []).some((entry) => !asked.has(lowerName(asObject(entry)?.['name'])));
-  const all = answer['repository_selection'] === 'all';
-  return others || all ? 'GitHub answered with a token for more repositories than were asked for.' : undefined;
+  if (repositories === undefined || onlyThese(repositories, answer)) return undefined;
+  return 'GitHub answered with a token for other repositories than were asked for.';
 }
 
-const lowerName = (name: unknown): string => (typeof name === 'string' ? name.toLowerCase() : '');
+/** Every listed repository is one that was asked for; where the entry names an owner, that owner's: the API was told the name alone. */
+function onlyThese(repositories: readonly string[], answer: JsonObject): boolean {
+  const asked = new Set(repositories.map((name) => name.toLowerCase()));
+  const listed = answer['repositories'];
+  if (answer['repository_selection'] === 'all' || !Array.isArray(listed)) return false;
+  return listed.every((entry) => {
+    const { name, full_name: fullName } = asObject(entry as Json) ?? {};
+    return asked.has(lower(name)) || asked.has(lower(fullName));
+  });
+}
+
+const lower = (text: unknown): string => (typeof text === 'string' ? text.toLowerCase() : '');

@@ -80,6 +80,14 @@ it('[MINT-7] a token that can do more than was asked for is taken back and hande
   expect(server.issued.map(({ revoked }) => revoked)).toEqual([true, true]);
 });
 
+it('[MINT-7] a repository of another owner is not taken for one of the same name', async () => {
+  const { server, obtain } = await github();
+  const { code, said } = await failureOf(obtain({ repositories: ['evil/api'] }));
+  expect([code, said.includes('other repositories')]).toEqual(['auth.refused', true]);
+  expect(server.issued.map(({ revoked }) => revoked)).toEqual([true]);
+  await obtain({ repositories: ['ACME/api'] });
+});
+
 it('[MINT-5] each refusal of GitHub is told in words that say what to do', async () => {
   const { server, obtain } = await github();
   const other = await github();
