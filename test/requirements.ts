@@ -321,6 +321,11 @@ export const requirements = {
   'INTEROP-2':
     'Fifteen stock servers side by side list and answer through the program byte for byte as they do alone, over stdio and over HTTP, and leave nothing behind.',
 
+  'INTEROP-3':
+    'The inspector and mcp-remote list, call, read and hear progress at both doors as clients of ours do.',
+  'INTEROP-4':
+    'Clients of both SDK lines and eras are asked, logged to, told and completed for by a stock server behind the program, over stdio and over HTTP.',
+
   'FID-1':
     'Of what relays lose nothing is lost: every row of the fidelity matrix is exact for every pair of eras, doors and transports, but for what a revision itself forces.',
 

@@ -1,10 +1,8 @@
 // Fifteen servers nobody here wrote, all at once behind the running program: their definitions are byte for byte those of a direct
 // connection, their answers too, and nothing of them is left afterwards.
-import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
-import { commandOf, interop, packaged, postgresUrl, stockServers, type StockServer } from '../support/interop-servers.ts';
+import { expect, test } from 'vitest';
+import { commandOf, interop, listening, postgresUrl, stockServers, type StockServer } from '../support/interop-servers.ts';
 import { slicesAt, sliceAt } from '../support/json-slices.ts';
 import { openHttp, openPipe, plainIdentity, type RawClient } from '../support/raw-client.ts';
 import { canSeeProcesses, processesOf } from '../support/processes.ts';
@@ -162,28 +160,6 @@ test.skipIf('reason' in interop || !canSeeProcesses)(
   },
   240_000,
 );
-
-/** Started so that it listens on a free port of loopback, which it tells. */
-async function listening(server: StockServer, home: string): Promise<string> {
-  const { args = [], env = {} } = server.http ?? {};
-  const child = fork(packaged(server.script), [...args], {
-    execArgv: ['--import', fileURLToPath(new URL('../../bench/loopback.ts', import.meta.url))],
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
-  let said = '';
-  child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
-  const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await gone;
-  });
-  const port = await new Promise<number>((resolve, reject) => {
-    child.on('message', (message) => resolve((message as { listening: number }).listening));
-    void gone.then(() => reject(new Error(`${server.name} ended: ${said}`)));
-  });
-  return `http://127.0.0.1:${port}/mcp`;
-}
 
 test.skipIf('reason' in interop)(
   '[INTEROP-2] [HTTPUP-2] those that speak Streamable HTTP list and answer over it as they do to a client of their own',

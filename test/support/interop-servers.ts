@@ -1,10 +1,11 @@
 // Stock servers of test/interop/ and what each is asked: calls whose answers are known, a resource, a prompt. None of them finds a name
 // but localhost, so that they answer alike on every machine.
+import { fork } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import type { InteropAnswer, PostgresAnswer } from './global-setup.ts';
 import type { RawIdentity } from './raw-client.ts';
 
@@ -45,6 +46,28 @@ export interface StockServer {
 
 export function commandOf({ script, args = [] }: StockServer): [string, ...string[]] {
   return [process.execPath, '--import', loopback, packaged(script), ...args];
+}
+
+/** Its URL over HTTP, started so that it listens on a free port of loopback, which it tells. */
+export async function listening(server: StockServer, home: string): Promise<string> {
+  const { args = [], env = {} } = server.http ?? {};
+  const child = fork(packaged(server.script), [...args], {
+    execArgv: ['--import', loopback],
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
+  const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await gone;
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    child.on('message', (message) => resolve((message as { listening: number }).listening));
+    void gone.then(() => reject(new Error(`${server.name} ended: ${said}`)));
+  });
+  return `http://127.0.0.1:${port}/mcp`;
 }
 
 /** The URL of a real PostgreSQL, with a host that URL parsers want and drivers pass over; `undefined` where none can run. */
