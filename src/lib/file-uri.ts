@@ -56,11 +56,10 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** `.` and `..`, however often percent-encoded: each round is shorter, so it ends. */
+/** `.` and `..`, however often percent-encoded: of what is decoded here only a `%` can begin another octet. */
 function isDots(part: string): boolean {
-  for (let before = part; ;) {
-    const after = before.replaceAll(/%(25|2e|2f|5c)/gi, (octet) => String.fromCharCode(Number.parseInt(octet.slice(1), 16)));
-    if (after === before) return before.split(/[/\\]/).some((name) => name === '.' || name === '..');
-    before = after;
-  }
+  const bare = part
+    .replaceAll(/%(?:25)+/g, '%')
+    .replaceAll(/%(?:2e|2f|5c)/gi, (octet) => String.fromCharCode(Number.parseInt(octet.slice(1), 16)));
+  return bare.split(/[/\\]/).some((name) => name === '.' || name === '..');
 }
