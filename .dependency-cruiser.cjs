@@ -5,11 +5,14 @@ const slices = [
   ['operator'],
   ['vault'],
   ['auth'],
-  ['agents', 'placements'],
+  ['agents', 'placements', 'git'],
+  ['defences'],
   ['policy', 'fleet'],
+  ['registry'],
   ['results'],
   ['grants'],
   ['approvals'],
+  ['registration'],
   ['gateway'],
 ];
 

@@ -114,6 +114,26 @@ export const requirements = {
   'FILE-5': 'A refresh is a signed decision and happens only where the sidecar is what the database says was written.',
   'FILE-6': 'Neither value nor an unsalted digest of it is in record, rows or sidecar.',
 
+  'DECOY-1':
+    'Honeytokens are planted, listed and taken in with a signature only; agents are told of none, and nothing unsigned tells them from secrets.',
+  'DECOY-2':
+    'An agent that names a honeytoken where secrets are meant, sends its value in any spelling or has it read is suspended at once, before anything else of it passes, and the incident is recorded.',
+  'DECOY-3': 'What only resembles a honeytoken, its name or its value, troubles nobody.',
+  'DECOY-4':
+    'A suspension denies every call, survives restarts and ends with a signature; in mode alert the call alone is refused.',
+  'DECOY-5':
+    'Where what is stored about honeytokens cannot be read nothing passes; a setting that is none counts as the strictest.',
+  'DECOY-6': 'Values of honeytokens look like tokens of their kind, checksum included, and share nothing else.',
+
+  'EFFECT-1':
+    'A tool counts as writing unless its accepted definition or the operator says that it reads, in one place for every use.',
+
+  'TAINT-1': 'Results are searched for attempts to give orders, their first 64 KiB, in linear time.',
+  'TAINT-2': 'What was found is recorded by the names of pattern and upstream, never by its text.',
+  'TAINT-3':
+    'In mode enforce a person decides about each write to another upstream, whatever grants there are; the approval of exactly that lets it pass, reads go on.',
+  'TAINT-4': 'Taint ends after thirty minutes or with a signature.',
+
   'SECRET-1':
     'Adding, rotating and removing a secret needs an operator signature; one command with the value on standard input does it where nobody types.',
   'SECRET-2': 'What is signed and kept of a value is a commitment and a size class; another value than the signed one is refused.',
@@ -138,6 +158,21 @@ export const requirements = {
   'MINT-8': 'aws_sts: the keys of a role, by a request signed as the published examples of Signature Version 4 are.',
   'MINT-9': 'google_sa: a token for the scopes of the entry; an assertion goes to Google or the URL of the entry alone.',
   'MINT-10': 'huly: a login and its workspace, over their JSON-RPC.',
+
+  'GIT-1':
+    'git is given a token for https at the very host, port and owner of an entry; no other spelling, suffix, look-alike or user part passes for it.',
+  'GIT-2': 'A token is for one repository: without a path, or for a path that is none, nothing is given and what to set is said.',
+  'GIT-3': 'A token is for the one repository, of the access of the entry, as long as the grant, and given again while it lasts.',
+  'GIT-4':
+    'A token is taken back at the end of its grant, when its agent is suspended or gone, when its entry is taken off, and when git says that it was refused.',
+  'GIT-5':
+    'Each question of git is decided for the agent whose token it brings: denied, asked of a person, or granted, as git:credential:HOST/OWNER/NAME.',
+  'GIT-6': 'Entering an account is the operator’s signed decision, shown whole; taking one off narrows; agents reach neither.',
+  'GIT-7':
+    'What git was given is on the record as intent and outcome, without the token; when nothing can be recorded nothing is given.',
+  'GIT-8':
+    'The helper speaks as git wants its helpers to: a credential, or a reason on standard error and nobody else asked; for other hosts, store and what is new it is silent.',
+  'GIT-9': 'The real git clones and fetches with what it is given, through the line that the setup prints.',
 
   'FLEET-1': 'An upstream that never answers initialize fails within its start deadline and its process group is gone.',
   'FLEET-2':
@@ -321,8 +356,7 @@ export const requirements = {
   'INTEROP-2':
     'Fifteen stock servers side by side list and answer through the program byte for byte as they do alone, over stdio and over HTTP, and leave nothing behind.',
 
-  'INTEROP-3':
-    'The inspector and mcp-remote list, call, read and hear progress at both doors as clients of ours do.',
+  'INTEROP-3': 'The inspector and mcp-remote list, call, read and hear progress at both doors as clients of ours do.',
   'INTEROP-4':
     'Clients of both SDK lines and eras are asked, logged to, told and completed for by a stock server behind the program, over stdio and over HTTP.',
 
@@ -353,6 +387,17 @@ export const requirements = {
   'REG-7':
     'A known name is only replaced, shown as a difference with the secrets that leave and arrive, and until then the old one goes on.',
   'REG-8': 'The same proposal is the same approval; a denial, the bound on open questions and expiry hold as for every other.',
+
+  'CATALOG-1':
+    'A catalogue from elsewhere is in force only when the configured key signed exactly its bytes; another key, other bytes or no signature is refused.',
+  'CATALOG-2': 'Every manifest is the one its index names by hash, about the name it stands under; a swapped or changed one is refused.',
+  'CATALOG-3': 'A version is never taken twice or back, and one whose time is over registers nothing.',
+  'CATALOG-4':
+    'A catalogue takes https URLs and launchers pinned to one exact version; interpreters, ranges and tags are refused at signing and at reading.',
+  'CATALOG-5': 'Taking a catalogue over is a signed decision that shows source, key and what changes; what was shown is what is taken.',
+  'CATALOG-6':
+    'An agent names an entry and nothing else; a person reads which manifest of which catalogue it is, and what the catalogue says of its secrets is told.',
+  'CATALOG-7': 'The catalogue that comes with the package holds, and every command in it is pinned.',
 
   'SSRF-1': 'An address is of the kind its registry says, also when it is carried within another one.',
   'SSRF-2':
