@@ -24,7 +24,7 @@ export interface AskingUpstream {
   readonly calls: JsonObject[];
   /** Runs when a call has come, before it is dealt with. */
   onCall: () => void;
-  /** Params of the next question as this text, whatever the call says. */
+  /** Params of the next question as this text, whatever the call says; `stateless`: the whole result of a call. */
   raw: string | undefined;
   /** `stateless` only: the result of a call by its params; each is given `resultType` where it has none. */
   answers: (params: JsonObject) => JsonObject;
@@ -116,7 +116,9 @@ export async function askingUpstream(era: 'session' | 'stateless' = 'session'): 
     upstream.calls.push(params);
     upstream.onCall();
     upstream.told.push(meta['io.modelcontextprotocol/clientCapabilities'] as JsonObject);
-    return reply(response, message, { ...complete, ...upstream.answers(params) });
+    const result = upstream.raw ?? JSON.stringify({ ...complete, ...upstream.answers(params) });
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(`{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${result}}`);
   }
 
   return upstream;

@@ -54,10 +54,7 @@ export function createExchange(deps: ExchangeDeps): Exchange {
     async goOn(answer, { caller, errand, sending, call, host, intent }) {
       const { method = 'tools/call' } = errand;
       const upstream = upstreamOf(errand.subject);
-      if (call.client !== undefined) {
-        handOn(deps, caller, upstream, answer, intent);
-        return answer;
-      }
+      if (call.client !== undefined) return handOn(deps, caller, upstream, answer, intent);
       // Nobody to ask, and the wire let it through: an upstream of an earlier revision, in which this is no question.
       if (host === undefined) return answer;
       // A repetition of any other would be a second execution.

@@ -16,6 +16,7 @@ agents:
     capabilities:
       - { match: 'asks*:call:*', effect: ask }
       - { match: 'denied*:method:sampling/createMessage', effect: deny }
+      - { match: 'mail*:method:elicitation/create', effect: allow, redact: [email] }
       - { match: '*:call:*', effect: allow }
 `;
 
@@ -242,6 +243,29 @@ describe('a client of 2026', () => {
         expect(error.code).toBe('gateway.not_answered');
       }
     expect(await recordsOf(kimi, 'ask.refused')).toHaveLength(6);
+    expect(await recordsOf(kimi, 'ask.handed')).toEqual([]);
+  });
+
+  test('[HOST-7] [HOST-10] gets them masked where a rule about what is asked says so', async () => {
+    const asking = { method: 'elicitation/create', params: { ...form.params, message: 'Are you ann@example.com?' } };
+    const { name } = await upstreamOf(() => needs({ q: asking }, 'state'), { prefix: 'mail' });
+    const answer = await (await house.agent()).call(`${name}__plain`, {}, { client });
+    const { result } = answer as { result: string };
+    expect(result).not.toContain('ann@example.com');
+    expect(JSON.parse(result)).toMatchObject({ inputRequests: { q: { method: 'elicitation/create' } }, requestState: 'state' });
+  });
+
+  test('[HOST-10] and none where a key stands twice, which it could read in another way than it was decided', async () => {
+    const { name, upstream } = await upstreamOf(() => ({}), { prefix: 'denied' });
+    const [denied, harmless] = [JSON.stringify(sample), JSON.stringify(form)];
+    const kimi = await house.agent();
+    for (const raw of [
+      `{"resultType":"input_required","inputRequests":{"q":${denied}},"inputRequests":{"q":${harmless}}}`,
+      `{"resultType":"input_required","inputRequests":{"q":${denied},"q":${harmless}}}`,
+    ]) {
+      upstream.raw = raw;
+      expect(await kimi.refusal(`${name}__plain`, {}, { client })).toMatchObject({ code: 'gateway.not_answered' });
+    }
     expect(await recordsOf(kimi, 'ask.handed')).toEqual([]);
   });
 
