@@ -9,9 +9,11 @@ const slices = [
   ['defences'],
   ['policy', 'fleet'],
   ['registry'],
+  ['registry'],
   ['results'],
   ['grants'],
   ['approvals'],
+  ['registration'],
   ['registration'],
   ['gateway'],
 ];

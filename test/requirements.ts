@@ -399,6 +399,17 @@ export const requirements = {
     'An agent names an entry and nothing else; a person reads which manifest of which catalogue it is, and what the catalogue says of its secrets is told.',
   'CATALOG-7': 'The catalogue that comes with the package holds, and every command in it is pinned.',
 
+  'CATALOG-1':
+    'A catalogue from elsewhere is in force only when the configured key signed exactly its bytes; another key, other bytes or no signature is refused.',
+  'CATALOG-2': 'Every manifest is the one its index names by hash, about the name it stands under; a swapped or changed one is refused.',
+  'CATALOG-3': 'A version is never taken twice or back, and one whose time is over registers nothing.',
+  'CATALOG-4':
+    'A catalogue takes https URLs and launchers pinned to one exact version; interpreters, ranges and tags are refused at signing and at reading.',
+  'CATALOG-5': 'Taking a catalogue over is a signed decision that shows source, key and what changes; what was shown is what is taken.',
+  'CATALOG-6':
+    'An agent names an entry and nothing else; a person reads which manifest of which catalogue it is, and what the catalogue says of its secrets is told.',
+  'CATALOG-7': 'The catalogue that comes with the package holds, and every command in it is pinned.',
+
   'SSRF-1': 'An address is of the kind its registry says, also when it is carried within another one.',
   'SSRF-2':
     'A URL that an agent proposes is refused in words where it leads to link-local or metadata addresses or hides where it leads, and what is private or unusual of it is read by the person.',

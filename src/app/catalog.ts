@@ -7,6 +7,7 @@ import { auditOperations } from '../features/audit/operations.ts';
 import { fleetOperations } from '../features/fleet/operations.ts';
 import { gatewayOperations } from '../features/gateway/operations.ts';
 import { grantOperations } from '../features/grants/operations.ts';
+import { registryOperations } from '../features/registry/operations.ts';
 import { operatorOperations } from '../features/operator/operations.ts';
 import { placementOperations } from '../features/placements/operations.ts';
 import { policyOperations } from '../features/policy/operations.ts';
@@ -19,6 +20,7 @@ export interface OperationParts {
   readonly agents: Parameters<typeof agentOperations>[0];
   readonly placements: Parameters<typeof placementOperations>[0];
   readonly fleet: Parameters<typeof fleetOperations>[0];
+  readonly registry: Parameters<typeof registryOperations>[0];
   readonly policy: Parameters<typeof policyOperations>[0];
   readonly grants: Parameters<typeof grantOperations>[0];
   readonly approvals: Parameters<typeof approvalOperations>[0];
@@ -32,6 +34,7 @@ export function allOperations(parts: OperationParts): Operation[] {
     ...approvalOperations(parts.approvals),
     ...agentOperations(parts.agents),
     ...fleetOperations(parts.fleet),
+    ...registryOperations(parts.registry),
     ...vaultOperations(parts.vault),
     ...placementOperations(parts.placements),
     ...policyOperations(parts.policy),

@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { usualNaming, type Naming } from '../features/fleet/model.ts';
+import type { RegistrySettings } from '../features/registry/source.ts';
 import { AppError } from '../kernel/errors.ts';
 import { readFileSync } from 'node:fs';
 
@@ -19,6 +20,10 @@ export interface Settings {
   readonly logLevel: LogLevel;
   /** Of the tools agents see; plain unless given. */
   readonly naming?: Naming;
+  /** A catalogue of upstreams besides the one of the package. */
+  readonly registry?: RegistrySettings;
+  /** To which agents may propose plain http. */
+  readonly insecureHosts?: readonly string[];
   /** The daemon's own environment, from which children get the allow-listed part. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -44,8 +49,23 @@ const fileSchema = z.strictObject({
   log_level: z.enum(logLevels).default('info'),
   naming: z.enum(['plain', 'safe']).default(usualNaming.style),
   longest_name: z.int().min(40).max(usualNaming.longest).default(usualNaming.longest),
+  registry: z
+    .strictObject({
+      key: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'expected the public key of the catalogue, 32 bytes in base64url'),
+      path: z.string().refine(isAbsolute, 'expected an absolute path').optional(),
+      url: z.url({ protocol: /^https$/, error: 'expected an https URL' }).optional(),
+    })
+    .refine(({ path, url }) => (path === undefined) !== (url === undefined), 'expected either path or url')
+    .optional(),
+  registration: z.strictObject({ insecure_hosts: z.array(z.string()).default([]) }).prefault({}),
   upstreams: z.unknown().optional(),
 });
+
+function registryOf({ registry }: z.infer<typeof fileSchema>): Pick<Settings, 'registry'> {
+  if (registry === undefined) return {};
+  const { key, path, url = '' } = registry;
+  return { registry: { key, place: path === undefined ? { url } : { path } } };
+}
 
 /** SALLYPORT_HOME, else ~/.sallyport, as an absolute path. */
 export function homeOf(environment: Readonly<Record<string, string | undefined>>): string {
@@ -79,6 +99,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     socketPath: socketOf(home),
     logLevel: levelOf(environment['SALLYPORT_LOG_LEVEL']) ?? file.log_level,
     naming: { style: file.naming, longest: file.longest_name },
+    ...registryOf(file),
+    insecureHosts: file.registration.insecure_hosts,
     environment: Object.fromEntries(
       Object.entries(environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
     ),

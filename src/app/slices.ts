@@ -29,6 +29,8 @@ import { placementMigrations, placementRights } from '../features/placements/sto
 import { createPlacements } from '../features/placements/placements.ts';
 import { createPolicy, policyMigrations, policyRights } from '../features/policy/policy.ts';
 import { createProposals } from '../features/policy/proposals/proposals.ts';
+import { registryMigrations, registryRights } from '../features/registry/store.ts';
+import { createRegistration } from '../features/registration/registration.ts';
 import { createResults } from '../features/results/results.ts';
 import { vaultMigrations, vaultRights } from '../features/vault/store.ts';
 import { createVault } from '../features/vault/vault.ts';
@@ -54,6 +56,7 @@ import { allOperations } from './catalog.ts';
 import { devHomeOf, type Settings } from './config.ts';
 import type { Cleanup } from './cleanup.ts';
 import { packageFile, programVersion } from './package-files.ts';
+import { openRegistry } from './registry-parts.ts';
 
 /** Where every right comes from: held against the record at each start and each change. */
 const rightsOf = [
@@ -65,6 +68,7 @@ const rightsOf = [
   fleetRights,
   grantRights,
   approvalRights,
+  registryRights,
 ];
 
 export interface Slices {
@@ -121,6 +125,7 @@ export async function openSlices({
     ...placementMigrations,
     ...policyMigrations,
     ...fleetMigrations,
+    ...registryMigrations,
     ...grantMigrations,
     ...approvalMigrations,
   ]);
@@ -215,6 +220,8 @@ export async function openSlices({
     });
     if (verdict.effect === 'deny') throw refusedByPolicy(capability, verdict);
   };
+  const registry = await openRegistry({ db, audit, clock, digest, verifier, files }, settings.registry);
+  const registration = createRegistration({ fleet, vault, registry, insecureHosts: settings.insecureHosts ?? [] });
   const approvals = await createApprovals({
     db,
     audit,
@@ -225,6 +232,7 @@ export async function openSlices({
     limits: (agent) => policy.limits(agent),
     policyVersion: () => policy.version(),
     stillAsks,
+    findDeed: ({ args }) => registration.deed(args),
   });
   cleanup.add(async () => approvals.close());
 
@@ -270,9 +278,10 @@ export async function openSlices({
     },
     audit: { audit, files, verifierPath: packageFile('scripts/verify-audit.mjs') },
     fleet: { fleet, reachable },
+    registry: { registry },
     grants: { grants, clock },
     approvals: { approvals },
-    gateway: { audit, agents, policy, proposals, fleet, grants, approvals, approvalOffers, rate, clock, placements, vault },
+    gateway: { audit, agents, policy, proposals, fleet, grants, approvals, approvalOffers, rate, clock, placements, vault, registration },
   });
   const dispatch = createGateway({
     audit,

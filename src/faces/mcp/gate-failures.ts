@@ -9,6 +9,8 @@ import type { GatewayErrorCode } from '../../features/gateway/model.ts';
 import type { GrantErrorCode } from '../../features/grants/model.ts';
 import type { DenyCode, PolicyErrorCode } from '../../features/policy/model.ts';
 import type { PlacementErrorCode } from '../../features/placements/model.ts';
+import type { RegistrationErrorCode } from '../../features/registration/model.ts';
+import type { RegistryErrorCode } from '../../features/registry/model.ts';
 import type { VaultErrorCode } from '../../features/vault/model.ts';
 
 export type EnvelopeKind = 'expired_grant' | 'missing_scope' | 'policy_denied' | 'rate_limited' | 'upstream_down' | 'auth_broken';
@@ -33,6 +35,8 @@ type DrawnCode =
   | GrantErrorCode
   | PlacementErrorCode
   | PolicyErrorCode
+  | RegistrationErrorCode
+  | RegistryErrorCode
   | VaultErrorCode;
 
 function human(step: string): Envelope {
@@ -144,6 +148,15 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'fleet.bad_spec': 'misuse',
   'fleet.bad_settings': 'hidden',
   'fleet.changed': 'misuse',
+
+  'registration.bad_proposal': 'misuse',
+  'registration.unsafe_url': 'misuse',
+  'registration.unverified': 'misuse',
+  'registration.changed': 'misuse',
+  'registry.unverified': 'hidden',
+  'registry.no_source': 'misuse',
+  'registry.unreachable': 'hidden',
+  'registry.not_newer': 'hidden',
 
   'vault.locked': vaultLocked,
   'vault.busy': vaultLocked,

@@ -44,6 +44,7 @@ export const auditEvents = [
   'upstream.exited',
   'upstream.circuit',
   'registry.updated',
+  'registry.updated',
   'tool.pinned',
   'tool.quarantined',
   'tool.accepted',
