@@ -1,6 +1,7 @@
 // The composition root, second half: the slices, then the three doors in front of them. `close()` undoes it in reverse.
 import { createAgentDoor } from '../faces/mcp/agent-door.ts';
 import { createMcpEndpoint } from '../faces/mcp/endpoint.ts';
+import { createGitDoor } from '../faces/http/git-door.ts';
 import { createHumanDoor, refuseMalformed } from '../faces/http/human-door.ts';
 import { createLocalDoor } from '../faces/http/local-door.ts';
 import type { Log } from '../kernel/ports.ts';
@@ -83,7 +84,7 @@ async function openAgentDoor(
   const server = createHttpServer({
     allowedHosts: ['127.0.0.1', 'localhost'],
     allowedOrigins: [],
-    handler: createAgentDoor({ endpoint, agents, dispatch }),
+    handler: createGitDoor({ agents, dispatch }, createAgentDoor({ endpoint, agents, dispatch })),
     onRefused: ({ reason, ...facts }) => dispatch.refused('agent', reason, facts),
     log,
   });
