@@ -4,6 +4,7 @@ import type { Operation } from '../kernel/operation.ts';
 import { agentOperations } from '../features/agents/operations.ts';
 import { approvalOperations } from '../features/approvals/operations.ts';
 import { auditOperations } from '../features/audit/operations.ts';
+import { defenceOperations } from '../features/defences/operations.ts';
 import { fleetOperations } from '../features/fleet/operations.ts';
 import { gatewayOperations } from '../features/gateway/operations.ts';
 import { grantOperations } from '../features/grants/operations.ts';
@@ -18,6 +19,7 @@ export interface OperationParts {
   readonly operator: Parameters<typeof operatorOperations>[0];
   readonly vault: Parameters<typeof vaultOperations>[0];
   readonly agents: Parameters<typeof agentOperations>[0];
+  readonly defences: Parameters<typeof defenceOperations>[0];
   readonly placements: Parameters<typeof placementOperations>[0];
   readonly fleet: Parameters<typeof fleetOperations>[0];
   readonly registry: Parameters<typeof registryOperations>[0];
@@ -36,7 +38,10 @@ export function allOperations(parts: OperationParts): Operation[] {
     ...fleetOperations(parts.fleet),
     ...registryOperations(parts.registry),
     ...vaultOperations(parts.vault),
+    ...authOperations(parts.auth),
     ...placementOperations(parts.placements),
+    ...gitOperations(parts.git),
+    ...defenceOperations(parts.defences),
     ...policyOperations(parts.policy),
     ...grantOperations(parts.grants),
     ...auditOperations(parts.audit),

@@ -11,6 +11,8 @@ import { createAudit } from '../features/audit/audit.ts';
 import { createAuth } from '../features/auth/auth.ts';
 import { injectionProviders } from '../features/auth/injected.ts';
 import { createMinting } from '../features/auth/minting.ts';
+import { createDefences } from '../features/defences/defences.ts';
+import { defenceMigrations, defenceRights } from '../features/defences/store.ts';
 import { createFleet } from '../features/fleet/fleet.ts';
 import { usualNaming } from '../features/fleet/model.ts';
 import { fleetMigrations, fleetRights } from '../features/fleet/store.ts';
@@ -64,6 +66,8 @@ const rightsOf = [
   vaultRights,
   agentRights,
   placementRights,
+  gitRights,
+  defenceRights,
   policyRights,
   fleetRights,
   grantRights,
@@ -123,6 +127,8 @@ export async function openSlices({
     ...vaultMigrations,
     ...agentMigrations,
     ...placementMigrations,
+    ...gitMigrations,
+    ...defenceMigrations,
     ...policyMigrations,
     ...fleetMigrations,
     ...registryMigrations,
@@ -158,6 +164,19 @@ export async function openSlices({
   // A keychain may ask somebody first; nothing else waits for that.
   if (!(await vault.slots.openByMachine(['key_file', 'systemd']))) void vault.slots.openByMachine(['keychain']);
   const agents = await createAgents({ db, audit, clock, entropy, digest });
+  const defences = await createDefences({
+    db,
+    audit,
+    clock,
+    entropy,
+    cipher: createVaultCipher(),
+    key: await loadOrCreateSecret(files, join(home, 'keys', 'decoys.key')),
+    vault,
+    agents,
+    log,
+  });
+  // Whatever hands values on reads them here.
+  const guarded = defences.guarded(vault);
   const placements = await createPlacements({
     db,
     audit,
@@ -166,8 +185,15 @@ export async function openSlices({
     entropy,
     digest,
   });
+  const githubApp = createGithubApp({ clock, keys: createKeySigner(), http: createTokenHttp() });
+  const git = await createGit({ db, audit, clock, vault: guarded, github: githubApp });
+  cleanup.add(() => git.close());
   const minting = createMinting({ clock, entropy, digest, keys: createKeySigner(), http: createTokenHttp() });
-  const auth = createAuth({ vault, audit, clock, entropy, providers: [...injectionProviders, ...minting] });
+  let loginEntries: () => readonly LoginEntry[] = () => [];
+  const logins = createOAuthLogins({ vault, http: createTokenHttp(), clock, entropy, log, entries: () => loginEntries() });
+  cleanup.add(async () => logins.close());
+  const providers = [...injectionProviders, ...minting, logins.provider];
+  const auth = createAuth({ vault: guarded, audit, clock, entropy, providers });
   cleanup.add(() => auth.close());
   const policyPath = join(home, 'policies.yaml');
   const hasOperator = (): boolean => operator.key() !== undefined;
@@ -265,8 +291,11 @@ export async function openSlices({
   };
   const operations = allOperations({
     operator: { operator, verifier },
-    vault: { vault, boundTo: (ref) => auth.boundTo(ref), reachable },
+    vault: { vault, boundTo: (ref) => auth.boundTo(ref), reachable, decoy: (ref) => defences.decoys.has(ref) },
+    auth: { logins, vault, http: createTokenHttp() },
     agents: { agents, agentUrl },
+    defences: { ...defences, vault, clock, entropy },
+    git: { git },
     placements: { placements, vault, versionOf: (ref) => vault.secrets.list().find((one) => one.ref === ref)?.version },
     policy: {
       policy,
@@ -281,7 +310,23 @@ export async function openSlices({
     registry: { registry },
     grants: { grants, clock },
     approvals: { approvals },
-    gateway: { audit, agents, policy, proposals, fleet, grants, approvals, approvalOffers, rate, clock, placements, vault, registration },
+    gateway: {
+      audit,
+      agents,
+      policy,
+      proposals,
+      fleet,
+      grants,
+      approvals,
+      approvalOffers,
+      rate,
+      clock,
+      git,
+      placements,
+      vault: guarded,
+      defences,
+      registration,
+    },
   });
   const dispatch = createGateway({
     audit,
@@ -290,6 +335,7 @@ export async function openSlices({
     policy,
     fleet,
     results,
+    defences,
     grants,
     approvals,
     rate,

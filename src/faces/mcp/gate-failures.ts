@@ -4,6 +4,7 @@ import type { AppError, ErrorKind } from '../../kernel/errors.ts';
 import type { AgentErrorCode } from '../../features/agents/model.ts';
 import type { ApprovalErrorCode } from '../../features/approvals/model.ts';
 import type { AuditErrorCode } from '../../features/audit/model.ts';
+import type { DefenceErrorCode } from '../../features/defences/model.ts';
 import type { FleetErrorCode } from '../../features/fleet/model.ts';
 import type { GatewayErrorCode } from '../../features/gateway/model.ts';
 import type { GrantErrorCode } from '../../features/grants/model.ts';
@@ -30,6 +31,7 @@ type DrawnCode =
   | AgentErrorCode
   | ApprovalErrorCode
   | AuditErrorCode
+  | DefenceErrorCode
   | FleetErrorCode
   | GatewayErrorCode
   | GrantErrorCode
@@ -184,6 +186,13 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'placements.unrecorded': 'misuse',
   'placements.bad_destination': 'misuse',
   'placements.unknown_destination': 'misuse',
+
+  'defences.honeytoken': 'misuse',
+  'defences.locked': stopped,
+  'defences.unknown_decoy': 'misuse',
+  'defences.bad_decoy': 'misuse',
+  'defences.too_many': 'misuse',
+  'defences.not_tainted': 'misuse',
 
   'audit.unavailable': recordDown,
   'audit.locked': recordDown,

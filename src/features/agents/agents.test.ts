@@ -345,4 +345,21 @@ describeDatabases('[STORE-1] agents', (open) => {
       { numRuns: 10 },
     );
   });
+
+  test('[DECOY-2] what is suspended at once passes nothing while the record is not to be had, and is suspended for good when it is', async () => {
+    const { agents, audit, clock, restart } = await bench(open);
+    await agents.add('kimi', operator);
+    audit.fail(true);
+    await agents.suspendAtOnce('kimi', 'a decoy');
+    expect(() => agents.assertActive('kimi')).toThrow(expect.objectContaining({ code: 'agents.suspended' }));
+    expect((await restart()).get('kimi')?.state).toBe('active');
+    audit.fail(false);
+    clock.advance(5_000);
+    await expect.poll(() => agents.get('kimi')?.state).toBe('suspended');
+    expect((await restart()).get('kimi')).toMatchObject({ state: 'suspended', reason: 'a decoy' });
+    expect(audit.of('agent.suspended')).toMatchObject([{ actor: 'daemon' }]);
+    await agents.unsuspend('kimi', operator);
+    agents.assertActive('kimi');
+    await agents.suspendAtOnce('nobody', 'a decoy');
+  });
 });

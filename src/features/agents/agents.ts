@@ -19,6 +19,11 @@ export interface Agents {
   list(): readonly Agent[];
   /** Throws `agents.suspended`, `agents.revoked` or `agents.locked` (kind denied) unless the agent is active. */
   assertActive(name: string): void;
+  /**
+   * Nothing of this agent passes from this very moment, whatever becomes of the commit, which is tried until it succeeds; resolves after the
+   * first try. For what finds an agent where it must not be. An agent that is gone stays gone.
+   */
+  suspendAtOnce(name: string, reason: string): Promise<void>;
   /** Calls back, after the commit, when an agent was revoked, removed, suspended or its token rotated: its sessions end. */
   onEnded(listener: (name: string, why: AgentEnd) => void): Unsubscribe;
 }
@@ -58,9 +63,14 @@ interface Change {
   readonly apply: (tx: Transaction, row: AgentRow | undefined) => Promise<boolean>;
 }
 
+/** A suspension that could not be committed is tried again after this. */
+const suspendAgainMs = 5_000;
+
 export async function createAgents({ db, audit, clock, entropy, digest }: AgentsDeps): Promise<AgentRegistry> {
   const directory = createDirectory(await readAgents(db.queries));
   const listeners = new Set<(name: string, why: AgentEnd) => void>();
+  /** Suspended in memory before the row says so. */
+  const held = new Set<string>();
   // One change at a time, memory included: two commits cannot reach memory in the other order.
   const takeTurn = createTurns();
   const now = (): string => new Date(clock.now()).toISOString();
@@ -111,7 +121,39 @@ export async function createAgents({ db, audit, clock, entropy, digest }: Agents
     if (failures.length > 0) throw failures[0];
   }
 
+  async function suspend(name: string, reason: string | undefined, by: Decision): Promise<void> {
+    await change({
+      name,
+      by,
+      event: 'agent.suspended',
+      ends: 'suspended',
+      ...(reason !== undefined && { sealed: { reason } }),
+      async apply(tx, row) {
+        if (changeable(name, row).state === 'suspended') return false;
+        await updateAgent(tx, name, { state: 'suspended', reason: reason ?? null });
+        return true;
+      },
+    });
+  }
+
+  async function suspendHeld(name: string, reason: string): Promise<void> {
+    if (!held.has(name)) return;
+    try {
+      await suspend(name, reason, { actor: 'daemon' });
+      held.delete(name);
+    } catch {
+      // Gone or revoked: nothing of it passes anyway. Otherwise the record or the database is not to be had now.
+      if (directory.byName(name)?.state === 'active') clock.after(suspendAgainMs, () => void suspendHeld(name, reason));
+      else held.delete(name);
+    }
+  }
+
   return {
+    async suspendAtOnce(name, reason) {
+      if (directory.byName(name)?.state !== 'active') return;
+      held.add(name);
+      await suspendHeld(name, reason);
+    },
     authenticate(token) {
       if (!looksLikeToken(token)) return undefined;
       // A lookup by hash tells an attacker's clock nothing: it would take a preimage to come near another token's hash.
@@ -122,6 +164,7 @@ export async function createAgents({ db, audit, clock, entropy, digest }: Agents
     assertActive(name) {
       const agent = directory.byName(name);
       if (agent?.state !== 'active') throw notActive(name, agent?.state);
+      if (held.size > 0 && held.has(name)) throw notActive(name, 'suspended');
     },
     onEnded(listener) {
       listeners.add(listener);
@@ -194,19 +237,7 @@ export async function createAgents({ db, audit, clock, entropy, digest }: Agents
         },
       }),
 
-    suspend: (name, reason, by) =>
-      change({
-        name,
-        by,
-        event: 'agent.suspended',
-        ends: 'suspended',
-        ...(reason !== undefined && { sealed: { reason } }),
-        async apply(tx, row) {
-          if (changeable(name, row).state === 'suspended') return false;
-          await updateAgent(tx, name, { state: 'suspended', reason: reason ?? null });
-          return true;
-        },
-      }),
+    suspend,
 
     unsuspend: (name, by) =>
       change({

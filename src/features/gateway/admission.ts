@@ -5,6 +5,7 @@ import type { AgentCaller } from '../../kernel/caller.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Approval, Question } from '../approvals/model.ts';
+import type { Defences } from '../defences/defences.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { Verdict } from '../policy/model.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -19,6 +20,7 @@ export interface AdmissionDeps {
   readonly grants: Grants;
   readonly approvals: Approvals;
   readonly rate: Rate;
+  readonly defences: Pick<Defences, 'taint' | 'settings'>;
 }
 
 /** For calls that may wait for a decision. */
@@ -63,17 +65,17 @@ export async function admit(
   const verdict = policy.decide({ agent, capability, args: args ?? {}, annotations });
   if (verdict.effect === 'deny') throw refusedByPolicy(capability, verdict);
   const { rule, redact, ttlMs } = verdict;
-  const exact = exactly(subject, verdict);
-  const decided = { policy: policy.version(), rule, redact, byPerson: verdict.effect === 'ask' || exact !== undefined };
+  const exact = exactly(deps, agent, subject, verdict);
+  const decided = { policy: policy.version(), rule, redact, ttlMs, byPerson: verdict.effect === 'ask' || exact !== undefined };
   const charge = (): void => rate.take(agent, policy.limits(agent).rate);
 
   const held = exact === undefined ? heldGrant(grants, agent, capability, verdict, args ?? {}) : undefined;
-  if (held !== undefined) return { ...decided, standsOn: { grant: held.id } };
+  if (held !== undefined) return { ...decided, until: held.expiresAt, standsOn: { grant: held.id } };
 
   if (verdict.effect === 'allow' && exact === undefined) {
     if (subject.countless === true) return { ...decided, standsOn: {} };
     const grant = await grants.issue({ agent, capability, origin: 'policy', rule, ttlMs }, charge);
-    return { ...decided, standsOn: { grant: grant.id } };
+    return { ...decided, until: grant.expiresAt, standsOn: { grant: grant.id } };
   }
 
   const definition = subject.hash === undefined ? {} : { toolHash: subject.hash };
@@ -84,7 +86,7 @@ export async function admit(
     agent,
     origin: 'call',
     capability,
-    rule,
+    rule: exact?.rule ?? rule,
     reason: '',
     ...(args === undefined ? {} : { args }),
     ...definition,
@@ -97,19 +99,55 @@ export async function admit(
     if (state === 'approved' || state === 'denied') return admit(deps, caller, subject, args);
     if (state === 'expired') throw expired(capability);
   }
-  const why = exact ?? verdict.reason;
+  const why = exact?.reason ?? verdict.reason;
   throw new AppError('denied', 'approvals.pending', notGranted(capability, why, asked), {
     hint: `Ask the human to run: scopegate approve ${asked.id}. Then make the same call again with the same arguments.`,
-    data: { approval_id: asked.id, approval_expires_at: new Date(asked.expiresAt).toISOString() },
+    data: { approval_id: asked.id, approval_expires_at: new Date(asked.expiresAt).toISOString(), reason: why },
   });
 }
 
+interface Exactly {
+  /** What asks, as the person reads it. */
+  readonly rule: string;
+  readonly reason: string;
+}
+
 /** Why a person has to agree to exactly this, whatever grants there are; `undefined` where nobody has to. */
-function exactly({ capability, exactUnless }: Subject, verdict: Exclude<Verdict, { effect: 'deny' }>): string | undefined {
+function exactly(
+  deps: AdmissionDeps,
+  agent: string,
+  subject: Subject,
+  verdict: Exclude<Verdict, { effect: 'deny' }>,
+): Exactly | undefined {
+  const { capability, exactUnless } = subject;
+  const taint = taintOn(deps, agent, subject);
+  if (taint !== undefined) return { rule: 'taint', reason: taint };
   if (exactUnless === undefined) return undefined;
-  if (verdict.effect === 'ask') return verdict.reason;
-  if (verdict.rule.startsWith(exactUnless)) return undefined;
-  return `Capability '${capability}' requires human approval unless a rule names it; '${verdict.rule}' does not.`;
+  const { effect, rule, reason } = verdict;
+  if (effect === 'ask') return { rule, reason };
+  if (rule.startsWith(exactUnless)) return undefined;
+  const words = `Capability '${capability}' requires human approval unless a rule names it; '${rule}' does not.`;
+  return { rule: `${exactUnless}*`, reason: words };
+}
+
+function taintOn({ defences }: Pick<AdmissionDeps, 'defences'>, agent: string, subject: Subject): string | undefined {
+  const { capability, annotations } = subject;
+  return defences.taint.asks(agent, capability, () => defences.settings.effectOf(capability, annotations));
+}
+
+/**
+ * At the instant of sending: the agent may have read something suspicious since the call was let pass. What a person approved goes on.
+ * Throws `policy.denied`; made again, the call asks.
+ */
+export function assertUntainted(
+  deps: Pick<AdmissionDeps, 'defences'>,
+  agent: string,
+  subject: Subject,
+  { standsOn }: Admission,
+): void {
+  if ('approval' in standsOn) return;
+  const reason = taintOn(deps, agent, subject);
+  if (reason !== undefined) throw refusedByPolicy(subject.capability, { effect: 'deny', code: 'no_rule', hard: false, reason });
 }
 
 function expired(capability: string): AppError {

@@ -17,11 +17,12 @@ import type { Operation } from '../../kernel/operation.ts';
 import type { Clock, Digest, Unsubscribe } from '../../kernel/ports.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { Audit, Intent } from '../audit/audit.ts';
+import type { Defences } from '../defences/defences.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { CatalogTool, Naming } from '../fleet/model.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Results } from '../results/results.ts';
-import { admit, assertStillAdmitted, refusedByPolicy, type OfferingDeps } from './admission.ts';
+import { admit, assertStillAdmitted, assertUntainted, refusedByPolicy, type OfferingDeps } from './admission.ts';
 import { errandOf } from './errands.ts';
 import { createExchange, type Exchanged } from './exchange.ts';
 import { needsInput } from './fulfil.ts';
@@ -43,6 +44,7 @@ export interface GatewayDeps extends OfferingDeps {
   readonly agents: Agents;
   readonly fleet: Fleet;
   readonly results: Results;
+  readonly defences: Defences;
   readonly clock: Clock;
   readonly digest: Pick<Digest, 'sha256'>;
   readonly operations: readonly Operation[];
@@ -51,7 +53,7 @@ export interface GatewayDeps extends OfferingDeps {
 }
 
 export function createGateway(deps: GatewayDeps): Dispatch {
-  const { audit, agents, policy, fleet, results, clock } = deps;
+  const { audit, agents, policy, fleet, results, defences, clock } = deps;
   const listing = createListing(deps);
   const offers = createOfferListing(deps);
   const offerings = createOfferings({ fleet, policy, listing, offers });
@@ -69,6 +71,8 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     try {
       agents.assertActive(caller.agent);
       const operation = listing.operation(call);
+      const looked = defences.inspect(caller.agent, call.name, [call.args, call.rest], operation !== undefined);
+      if (looked !== undefined) await looked;
       if (operation !== undefined) return await own.call(caller, operation, call);
       errand = errandFor(caller, find(caller, call), call);
       admission = await admit(deps, caller, errand.subject, errand.args, call);
@@ -84,6 +88,8 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     let admission: Admission;
     try {
       agents.assertActive(caller.agent);
+      const looked = defences.inspect(caller.agent, request.method, [request.args, request.rest, wordOf(target)], false);
+      if (looked !== undefined) await looked;
       if (target.kind === 'task' || target.kind === 'tasks') ({ errand, admission } = tasks.errand(caller, request));
       else {
         errand = errandOf({ fleet, policy, offers }, caller, request, target);
@@ -139,15 +145,18 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     const sending: Sending = {
       onProgress: masked(call.onProgress, admission, mask),
       host,
+      until: admission.until ?? clock.now() + admission.ttlMs,
       beforeSend() {
         agents.assertActive(caller.agent);
         assertStillAdmitted(policy, caller.agent, errand.subject, errand.args, admission);
+        assertUntainted(deps, caller.agent, errand.subject, admission);
       },
     };
     try {
       let answer = await errand.send(sending, exchange.answersOf(errand, call));
       if (needsInput(answer) || taskAsks(errand.method, answer))
         answer = await exchange.goOn(answer, { caller, errand, sending, call, host, intent: intent.id });
+      defences.taint.look(caller.agent, errand.subject.capability, answer.json);
       const json = answer.kind === 'result' ? mask(answer.json, answer.value) : mask(answer.json);
       intent.close(outcomeOf(answer), { chars: json.length, ms: Math.round(clock.monotonic() - startedAt) }, { answer: json });
       if (answer.kind === 'error') return { kind: 'upstream_error', error: json };
@@ -164,7 +173,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
 
   function recordIntent(caller: AgentCaller, errand: Errand, admission: Admission): Intent | Promise<Intent> {
     const { subject, args, method, sealed } = errand;
-    const known = subject.annotations.readOnlyHint === true || errand.reads === true;
+    const known = errand.reads === true || defences.settings.effectOf(subject.capability, subject.annotations) === 'read';
     return audit.intent(
       {
         event: 'call.intent',
@@ -203,6 +212,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
   async function follow(caller: AgentCaller, request: ResourceFollowing): Promise<void> {
     try {
       agents.assertActive(caller.agent);
+      await defences.inspect(caller.agent, 'resources/subscribe', [request.uri], false);
       await following.follow(caller, request);
     } catch (thrown) {
       throw noted(caller, { method: 'resources/subscribe', target: request.uri }, asAppError(thrown));

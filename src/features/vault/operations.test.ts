@@ -130,6 +130,7 @@ describe('secrets', () => {
       vault: { refs: () => Object.keys(bound) } as never,
       boundTo: (ref) => bound[ref] ?? [],
       reachable: (agent, upstream) => `${agent} ${upstream}` === 'kimi aws',
+      decoy: () => false,
     });
     const ask = (agent: string) =>
       operation.run(

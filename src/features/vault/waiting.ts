@@ -11,6 +11,8 @@ const progressEveryMs = 10_000;
 
 export interface Patience {
   readonly signal: AbortSignal;
+  /** Whose call the value is for, where it is one agent's. */
+  readonly agent?: string;
   /** Called every 10 s with the seconds waited; the wait may then last ten minutes, else 55 s. */
   readonly onProgress?: (seconds: number) => void;
 }

@@ -16,11 +16,10 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { commitmentInput } from '../../../kernel/carried-secret.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { encodeBase64url } from '../../../lib/base64url.ts';
 import { openGatewayHouse, type GatewayHouse } from '../../../../test/support/gateway-house.ts';
 import type { HouseAgent } from '../../../../test/support/house-agent.ts';
+import { putSecret } from '../../../../test/support/put-secret.ts';
 
 const policies = `version: 1
 agents:
@@ -42,17 +41,7 @@ let folder: string;
 let agent: HouseAgent;
 let place: string;
 
-async function put(verb: 'add' | 'rotate', ref: string, text: string): Promise<void> {
-  const value = new TextEncoder().encode(text);
-  const salt = new Uint8Array(32).fill(7);
-  const commitment = encodeBase64url(createHash('sha256').update(commitmentInput('value', { value, salt })).digest());
-  const operation = `vault.${verb}-secret`;
-  const input = { ref, size: 64, value_commitment: commitment };
-  const proof = house.operator.prove(await house.prepare(operation, input));
-  await house.dispatch.operate({ kind: 'operator', proof }, operation, input, new AbortController().signal, {
-    value: { value, salt },
-  });
-}
+const put = (verb: 'add' | 'rotate', ref: string, text: string): Promise<void> => putSecret(house, verb, ref, text);
 
 beforeEach(async () => {
   house = await openGatewayHouse({ policies });

@@ -43,10 +43,11 @@ export function injectFile(deps: InjectFileDeps) {
 
   /** Waits while the vault is locked, so that nothing a person approved is used up in vain. */
   async function read(ref: string, context: OperationContext): Promise<Secret> {
-    const { signal, canProgress } = context;
+    const { caller, signal, canProgress } = context;
+    const agent = caller.kind === 'agent' ? { agent: caller.agent } : {};
     const onProgress = (seconds: number): void =>
       context.progress({ progress: seconds, message: 'Waiting for a human: scopegate vault unlock' });
-    const [secret] = await vault.values([ref], { signal, ...(canProgress && { onProgress }) });
+    const [secret] = await vault.values([ref], { signal, ...agent, ...(canProgress && { onProgress }) });
     if (secret === undefined) throw new AppError('internal', 'vault.unknown_ref', `the vault gave nothing for '${ref}'`);
     return secret;
   }

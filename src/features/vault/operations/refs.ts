@@ -7,7 +7,7 @@ import type { VaultOperationDeps } from '../operation-deps.ts';
 const input = z.strictObject({});
 const output = z.strictObject({ secret_refs: z.array(z.string()) });
 
-export function refsOperation({ vault, boundTo, reachable }: VaultOperationDeps) {
+export function refsOperation({ vault, boundTo, reachable, decoy }: VaultOperationDeps) {
   return defineOperation<z.infer<typeof input>, z.infer<typeof output>>({
     name: 'vault.refs',
     summary: 'List the secret REF NAMES in the vault, never values. No arguments.',
@@ -26,6 +26,7 @@ export function refsOperation({ vault, boundTo, reachable }: VaultOperationDeps)
     async run(_, { caller }) {
       const agent = caller.kind === 'agent' ? caller.agent : undefined;
       const usable = (ref: string): boolean => {
+        if (decoy(ref)) return false;
         const upstreams = boundTo(ref);
         return upstreams.length === 0 || upstreams.some((upstream) => agent !== undefined && reachable(agent, upstream));
       };
