@@ -28,7 +28,7 @@ export function damaged(): AppError {
     'unavailable',
     'vault.damaged',
     'The rows of the vault are not those that were sealed: somebody edited them or put older ones back. Nothing is taken from them.',
-    'Put the database back from a backup, then run: sallyport vault unlock',
+    'Put database, audit folder and keys back from one and the same backup, then start the daemon again.',
   );
 }
 

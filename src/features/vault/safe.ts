@@ -58,6 +58,8 @@ export async function createSafe({ db, audit, tools }: SafeDeps): Promise<Safe> 
   let rows = await readVault(db.queries);
   let key: Uint8Array | undefined;
   let broken = rows !== undefined && rows.head.format !== formatVersion;
+  /** Of the newest rows that were ever seen under their seal: older ones are no vault of ours any more. */
+  let newest: Pick<HeadRow, 'vault_id' | 'counter'> | undefined;
   const listeners = { opened: new Set<() => void>(), forgotten: new Set<() => void>() };
   const takeTurn = createTurns();
 
@@ -107,6 +109,11 @@ export async function createSafe({ db, audit, tools }: SafeDeps): Promise<Safe> 
     if (next.key !== key) key?.fill(0);
     rows = next.rows;
     key = next.key;
+    newest = rows.head;
+  }
+
+  function isOlder({ vault_id, counter }: HeadRow): boolean {
+    return newest !== undefined && (vault_id !== newest.vault_id || counter < newest.counter);
   }
 
   async function commit(
@@ -156,7 +163,7 @@ export async function createSafe({ db, audit, tools }: SafeDeps): Promise<Safe> 
           audit.appendQuietly({ event: 'vault.refused', actor: isStartKind(kind) ? 'daemon' : 'local', facts: { slot: id, kind } });
           throw kind === 'passphrase' && readKdf(slot.params) === undefined ? weakSlot() : wrongKey(kind);
         }
-        if (found.head.format !== formatVersion || !headFits(tools, candidate, found)) {
+        if (found.head.format !== formatVersion || !headFits(tools, candidate, found) || isOlder(found.head)) {
           candidate.fill(0);
           breakDown();
         }

@@ -95,9 +95,13 @@ export function createSlots({ safe, tools, startKeys, clock, log }: SlotsDeps): 
     };
   }
 
-  /** The machine's secret of a slot that is not, or no longer, there. Unless the slot stands after all: a commit may have failed late. */
+  /**
+   * The machine's secret of a slot that is not, or no longer, there. Unless the slot stands after all, as a commit may have failed late, or
+   * nobody can tell.
+   */
   async function discard(kind: SlotKind, id: string): Promise<void> {
-    if (!isStartKind(kind) || safe.rows()?.slots.some((row) => row.id === id) === true) return;
+    if (!isStartKind(kind) || safe.state() !== 'open') return;
+    if (safe.rows()?.slots.some((row) => row.id === id || sharesSecret(row.kind, kind)) === true) return;
     await startKeys[kind].remove(id).catch((thrown: unknown) => {
       log.warn('the secret of a slot that is gone could not be removed', { kind, cause: String(thrown) });
     });
@@ -131,19 +135,23 @@ export function createSlots({ safe, tools, startKeys, clock, log }: SlotsDeps): 
     async create(slots, by) {
       if (slots.length === 0) throw new RangeError('a vault without a slot could never be opened again');
       const made = await prepared(slots);
-      await safe.create(() => {
-        const head = {
-          format: formatVersion,
-          vault_id: tools.entropy.uuid(),
-          generation: 1,
-          created_at: new Date(clock.now()).toISOString(),
-        };
-        const key = tools.entropy.bytes(32);
-        const slotRows = made.map((slot) => newSlot(tools, head, slot.plan, slot.secret, key));
-        const first = entryOf('vault.created', undefined, by);
-        const facts = { ...first.facts, vault: head.vault_id, slots: slotRows.map(({ id, kind }) => ({ slot: id, kind })) };
-        return { rows: { head, slots: slotRows, entries: [] }, key, entries: [{ ...first, facts }] };
-      });
+      try {
+        await safe.create(() => {
+          const head = {
+            format: formatVersion,
+            vault_id: tools.entropy.uuid(),
+            generation: 1,
+            created_at: new Date(clock.now()).toISOString(),
+          };
+          const key = tools.entropy.bytes(32);
+          const slotRows = made.map((slot) => newSlot(tools, head, slot.plan, slot.secret, key));
+          const first = entryOf('vault.created', undefined, by);
+          const facts = { ...first.facts, vault: head.vault_id, slots: slotRows.map(({ id, kind }) => ({ slot: id, kind })) };
+          return { rows: { head, slots: slotRows, entries: [] }, key, entries: [{ ...first, facts }] };
+        });
+      } finally {
+        for (const { secret } of made) secret.fill(0);
+      }
     },
 
     async add(slot, by) {
@@ -214,6 +222,11 @@ export function createSlots({ safe, tools, startKeys, clock, log }: SlotsDeps): 
     },
     failures: () => [...failures].map(([kind, reason]) => ({ kind, reason })),
   };
+}
+
+/** There is one key file for whatever slot is of that kind: also for one that was made at the same time as one that was refused. */
+function sharesSecret(kind: string, other: StartKind): boolean {
+  return kind === 'key_file' && kind === other;
 }
 
 function assertRoom({ slots }: VaultRows, kind: SlotKind): void {

@@ -177,6 +177,27 @@ describeDatabases('[STORE-1] edited rows', (open) => {
     await expect(vault.secrets.add('d', bytes('x'), operator)).rejects.toMatchObject({ code: 'vault.damaged' });
   });
 
+  test('[VAULT-7] an older copy of all rows is not opened either, locked or damaged as the vault was when it was put there', async () => {
+    const { vault, db } = await filled();
+    const old = await readVault(db.queries);
+    await vault.secrets.rotate('a', bytes('newer'), operator);
+    const newer = await readVault(db.queries);
+    await vault.lock('local');
+    const put = (rows: typeof old): Promise<void> =>
+      db.transaction(async (tx) => {
+        if (rows !== undefined) await replaceVault(tx, await readVault(tx), rows);
+      });
+    await put(old);
+    for (let times = 0; times < 2; times += 1) {
+      expect(await vault.slots.openByMachine()).toBe(false);
+      expect(vault.state()).toBe('damaged');
+    }
+    await put(newer);
+    expect(await vault.slots.openByMachine()).toBe(true);
+    const [secret] = await vault.values(['a'], { signal: new AbortController().signal });
+    expect(text(secret?.value ?? new Uint8Array())).toBe('newer');
+  });
+
   test('[VAULT-7] put back as they were, the rows open again', async () => {
     const { db, restart } = await filled();
     const good = await readVault(db.queries);

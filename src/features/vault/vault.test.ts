@@ -1,5 +1,8 @@
 // The life of a vault on both databases: made, opened, locked, changed, opened again; and what is refused on the way.
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { describeDatabases } from '../../../test/support/databases.ts';
 import {
   bytes,
@@ -11,6 +14,8 @@ import {
   text,
   valueOf,
 } from '../../../test/support/vault-house.ts';
+import { createFiles } from '../../platform/files.ts';
+import { createVaultKeyFile } from '../../platform/vault-key-file.ts';
 import { previousLifeMs } from './model.ts';
 import { readVault } from './store.ts';
 
@@ -105,6 +110,20 @@ describeDatabases('[STORE-1] the vault', (open) => {
       }
     }
     expect(audit.of('vault.refused')).toHaveLength(6);
+  });
+
+  test('[VAULT-2] of two slots that are made at once for the one key file the second is refused, and takes nothing from the first', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sallyport-key-file-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const key_file = createVaultKeyFile(createFiles(), join(folder, 'vault.key'));
+    const { vault, keys, restart } = await openVaultHouse(await open());
+    await vault.slots.create([passphraseSlot(1)], operator);
+    const next = await restart({ startKeys: { ...keys, key_file } });
+    await next.open(next.slots.list()[0]?.id ?? '', new Uint8Array(32).fill(1));
+    const made = await Promise.allSettled([next.slots.add(keyFileSlot, operator), next.slots.add(keyFileSlot, operator)]);
+    expect(made.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const last = await restart({ startKeys: { ...keys, key_file } });
+    expect(await last.slots.openByMachine(['key_file'])).toBe(true);
   });
 
   test('[VAULT-4] a new vault key leaves every slot and every value usable, and the old key opens nothing', async () => {

@@ -45,7 +45,7 @@ function adviceFor(vault: VaultKeeping): string[] {
     case 'locked':
       return ['Open it with: sallyport vault unlock'];
     case 'damaged':
-      return ['Put the database back from a backup, then run: sallyport vault unlock'];
+      return ['Put database, audit folder and keys back from one and the same backup, then start the daemon again.'];
     case 'open':
       break;
   }
