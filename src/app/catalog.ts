@@ -3,10 +3,12 @@
 import type { Operation } from '../kernel/operation.ts';
 import { agentOperations } from '../features/agents/operations.ts';
 import { approvalOperations } from '../features/approvals/operations.ts';
+import { authOperations } from '../features/auth/operations.ts';
 import { auditOperations } from '../features/audit/operations.ts';
 import { defenceOperations } from '../features/defences/operations.ts';
 import { fleetOperations } from '../features/fleet/operations.ts';
 import { gatewayOperations } from '../features/gateway/operations.ts';
+import { gitOperations } from '../features/git/operations.ts';
 import { grantOperations } from '../features/grants/operations.ts';
 import { registryOperations } from '../features/registry/operations.ts';
 import { operatorOperations } from '../features/operator/operations.ts';
@@ -18,9 +20,11 @@ import { vaultOperations } from '../features/vault/operations.ts';
 export interface OperationParts {
   readonly operator: Parameters<typeof operatorOperations>[0];
   readonly vault: Parameters<typeof vaultOperations>[0];
+  readonly auth: Parameters<typeof authOperations>[0];
   readonly agents: Parameters<typeof agentOperations>[0];
   readonly defences: Parameters<typeof defenceOperations>[0];
   readonly placements: Parameters<typeof placementOperations>[0];
+  readonly git: Parameters<typeof gitOperations>[0];
   readonly fleet: Parameters<typeof fleetOperations>[0];
   readonly registry: Parameters<typeof registryOperations>[0];
   readonly policy: Parameters<typeof policyOperations>[0];

@@ -9,13 +9,17 @@ import type { Approval } from '../features/approvals/model.ts';
 import { auditMigrations } from '../features/audit/store.ts';
 import { createAudit } from '../features/audit/audit.ts';
 import { createAuth } from '../features/auth/auth.ts';
+import { createOAuthLogins, type LoginEntry } from '../features/auth/oauth2/oauth2.ts';
 import { injectionProviders } from '../features/auth/injected.ts';
 import { createMinting } from '../features/auth/minting.ts';
 import { createDefences } from '../features/defences/defences.ts';
 import { defenceMigrations, defenceRights } from '../features/defences/store.ts';
 import { createFleet } from '../features/fleet/fleet.ts';
-import { usualNaming } from '../features/fleet/model.ts';
+import { usualNaming, type UpstreamSpec } from '../features/fleet/model.ts';
 import { fleetMigrations, fleetRights } from '../features/fleet/store.ts';
+import { createGithubApp } from '../features/auth/github-app.ts';
+import { createGit } from '../features/git/git.ts';
+import { gitMigrations, gitRights } from '../features/git/store.ts';
 import { createGateway } from '../features/gateway/call.ts';
 import { refusedByPolicy } from '../features/gateway/admission.ts';
 import { annotationsOf } from '../features/gateway/capability-target.ts';
@@ -228,6 +232,7 @@ export async function openSlices({
     naming,
   });
   cleanup.add(() => fleet.close());
+  loginEntries = () => fleet.specs().flatMap(loginEntry);
 
   const grants = await createGrants({
     db,
@@ -273,6 +278,7 @@ export async function openSlices({
         log.error('grants or approvals of an agent that ended stay on their rows', { agent: name, cause: String(error) }),
     );
   agents.onEnded((name, why) => {
+    git.endAgent(name);
     if (why === 'revoked' || why === 'removed') void endRights(name, why);
   });
   // A crash between an agent's end and that of its rights is finished here, so that a later agent of the same name inherits nothing.
@@ -346,4 +352,10 @@ export async function openSlices({
     approvalOffers,
   });
   return { dispatch, agents, audit, approvals, fleet, clock, entropy, installation };
+}
+
+/** Of an upstream that is logged in to. */
+function loginEntry({ name, transport, auth }: UpstreamSpec): readonly LoginEntry[] {
+  if (auth.type !== 'oauth2') return [];
+  return [{ upstream: name, auth, ...(transport.kind === 'http' && { url: transport.url }) }];
 }

@@ -17,7 +17,8 @@ const backdatedS = 60;
 const tolerableSkewMs = 30_000;
 /** GitHub gives every installation token an hour. */
 const tokenLifeMs = 3_600_000;
-const revokeWithinMs = 10_000;
+/** A daemon that stops waits for it. */
+const revokeWithinMs = 3_000;
 
 type GithubApp = AuthOf<'github_app'>;
 
