@@ -9,8 +9,10 @@ import { createDaemonClient } from '../platform/daemon-client.ts';
 import { readPassphraseFile } from '../platform/passphrase-file.ts';
 import { readStandardInput } from '../platform/standard-input.ts';
 import { openControllingTerminal, openTerminal } from '../platform/terminal.ts';
+import { createTokenHttp } from '../platform/token-http.ts';
 import { verifyingOffline } from './commands/audit-verify.ts';
 import { downCommand } from './commands/down.ts';
+import { gitCredentialCommand } from './commands/git-credential.ts';
 import { mcpCommand } from './commands/mcp.ts';
 import { operatorInitCommand } from './commands/operator-init.ts';
 import { statusCommand } from './commands/status.ts';
@@ -77,6 +79,7 @@ export function programCommands(program: Omit<Program, 'argv'>, home: string): C
     downCommand(home),
     statusCommand(home),
     mcpCommand(environment),
+    gitCredentialCommand({ environment, http: createTokenHttp(), readInput: (maxBytes) => readStandardInput(maxBytes) }),
     versionCommand(),
     operatorInitCommand(keyring),
     ...derived,
