@@ -6,11 +6,18 @@ export interface FetchedPackage {
   readonly version?: string;
 }
 
-const exact = /^v?\d+(?:\.\d+){1,3}(?:[-+.][0-9A-Za-z.+-]+)?$/;
+/** A version of npm (Semantic Versioning 2.0.0), and one of Python (PEP 440). */
+const exact: Readonly<Record<string, RegExp>> = {
+  npx: /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/,
+  uvx: /^\d+(?:\.\d+)+(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?$/,
+};
+/** What takes the place of the first argument, adds to it, or says where it is fetched from. */
+const besides =
+  /^(?:-p|-c|--(?:package|call|from|with|with-requirements|registry|index|index-url|default-index|extra-index-url|find-links|userconfig))(?:=|$)/;
 /** Options that take a value of their own. */
 const valued: Readonly<Record<string, readonly string[]>> = {
-  npx: ['-p', '--package', '-c', '--call', '-w', '--workspace'],
-  uvx: ['--from', '--with', '-p', '--python', '--index', '--index-url'],
+  npx: ['-w', '--workspace'],
+  uvx: ['--python'],
   docker: [
     '-e',
     '--env',
@@ -36,8 +43,8 @@ const valued: Readonly<Record<string, readonly string[]>> = {
 export function fetchedPackage(program: string, args: readonly string[]): FetchedPackage | undefined {
   const options = valued[program];
   if (options === undefined) return undefined;
-  // What a launcher is told to take instead of its first argument is beyond what can be said here.
-  if (args.some((one) => /^(?:-p|--package|--from|-c|--call)(?:=|$)/.test(one) && program !== 'docker')) return undefined;
+  // With any of these its first argument is not the whole of what it fetches.
+  if (program !== 'docker' && args.some((one) => besides.test(one))) return undefined;
   const rest = program === 'docker' && args[0] === 'run' ? args.slice(1) : args;
   if (program === 'docker' && args[0] !== 'run') return undefined;
   const at = rest.findIndex((one, place) => !one.startsWith('-') && !options.includes(rest[place - 1] ?? ''));
@@ -47,7 +54,7 @@ export function fetchedPackage(program: string, args: readonly string[]): Fetche
   const separator = program === 'uvx' && named.includes('==') ? '==' : '@';
   const cut = named.lastIndexOf(separator);
   const [name, version] = cut <= 0 ? [named, ''] : [named.slice(0, cut), named.slice(cut + separator.length)];
-  return exact.test(version) ? { name, version } : { name };
+  return exact[program]?.test(version) === true ? { name, version } : { name };
 }
 
 /** Only a digest says which image it is; tags move. */

@@ -9,7 +9,7 @@ export function catalogueEntry(registry: Pick<Registry, 'entry'>, name: string):
   try {
     const { manifest, sha256, version } = registry.entry(name);
     const { description, transport, auth, setup, exposeTools = [] } = manifest;
-    const reached: JsonObject = transport.kind === 'http' ? { ...transport, addresses: 'public' } : { ...transport };
+    const reached = transport.kind === 'http' ? ({ ...transport, addresses: 'public' } as const) : transport;
     const hints = Object.fromEntries(setup?.secrets.map(({ ref, hint }) => [ref, hint]) ?? []);
     return { name, version, sha256, description, transport: reached, auth: { ...auth } as JsonObject, exposeTools, hints };
   } catch (thrown) {

@@ -21,7 +21,9 @@ export interface CatalogueEntry {
   /** Hex SHA-256 of the manifest's file. */
   readonly sha256: string;
   readonly description: string;
-  readonly transport: JsonObject;
+  readonly transport:
+    | { readonly kind: 'http'; readonly url: string; readonly addresses: 'public' }
+    | { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[] };
   readonly auth: JsonObject;
   readonly exposeTools: readonly string[];
   /** By ref. */

@@ -49,9 +49,9 @@ export function createRegistration(deps: RegistrationDeps): Registration {
   function fromCatalogue(name: string): { readonly entry: CatalogueEntry; readonly args: JsonObject } {
     const entry = catalogueEntry(registry, name);
     const { description, sha256, version, transport, auth, exposeTools } = entry;
-    const notes =
-      transport['kind'] === 'stdio' ? commandNotes(String(transport['command']), transport['args'] as readonly string[]) : [];
-    const upstream = { name, transport, auth, ...(exposeTools.length === 0 ? {} : { exposeTools: [...exposeTools] }) };
+    const notes = transport.kind === 'stdio' ? commandNotes(transport.command, transport.args) : [];
+    const written = transport.kind === 'stdio' ? { ...transport, args: [...transport.args] } : { ...transport };
+    const upstream = { name, transport: written, auth, ...(exposeTools.length === 0 ? {} : { exposeTools: [...exposeTools] }) };
     const origin = { entry: name, catalogue_version: version, manifest_sha256: sha256, describes_itself: description };
     return { entry, args: { upstream, from_registry: origin, notes } };
   }
