@@ -305,6 +305,27 @@ export const requirements = {
   'BATCHCAP-3': 'Every item of a batch is on the record as one of a batch.',
   'BATCHCAP-4': 'More than twenty requests, waiting and continuations in a batch are misuse that leaves no trace.',
 
+  'INJECT-1':
+    'A secret goes to the accepted spec alone: another URL, command or login under the same name is a new decision, before which nothing is sent.',
+  'INJECT-2':
+    'The value of the vault is in every request over HTTP and in the variables of a program; one that cannot stand there, or could not be masked, is refused in words without it.',
+  'INJECT-3':
+    'A name that is not in the vault holds its upstream in a state of its own, and a closed vault leaves it stopped; either ends by itself when that changes.',
+  'INJECT-4':
+    'A changed value reaches connections and running programs: calls in flight finish, the next one has the new value, and the old program ends.',
+  'INJECT-5':
+    'However many need a credential at once, one is obtained and on the record before; no agent is given one that was minted for another or outlives its grant.',
+  'INJECT-6':
+    'A 401 is tried once more where another credential may be had; else the upstream is parked with the command that mends it.',
+  'INJECT-7':
+    'Whoever accepts an upstream reads which secret goes where, who else has it and what is missing; a value in place of a name is refused without being repeated.',
+  'REDACT-1':
+    'A value an upstream was given is masked in all it says: results, errors, progress, logs, questions, definitions, what it says of itself, its last words.',
+  'REDACT-2': 'A value is found raw, JSON-escaped to any depth, in base64 at each alignment, in hex and percent-encoded.',
+  'REDACT-3': 'Where nothing is found the bytes stay; what is masked stays JSON; no text makes the search slow.',
+  'REDACT-4': 'Canaries in every kind of secret are found nowhere a value may not be, before and after a rotation.',
+  'REDACT-5': 'The redact categories of a rule hold for every grant, however it was issued.',
+
   'RES-1':
     'The redact categories of every covering rule are masked wherever a string stands; without a finding the bytes are untouched.',
 
@@ -390,22 +411,13 @@ export const requirements = {
 
   'CATALOG-1':
     'A catalogue from elsewhere is in force only when the configured key signed exactly its bytes; another key, other bytes or no signature is refused.',
-  'CATALOG-2': 'Every manifest is the one its index names by hash, about the name it stands under; a swapped or changed one is refused.',
+  'CATALOG-2':
+    'Every manifest is the one its index names by hash, about the name it stands under; a swapped or changed one is refused.',
   'CATALOG-3': 'A version is never taken twice or back, and one whose time is over registers nothing.',
   'CATALOG-4':
     'A catalogue takes https URLs and launchers pinned to one exact version; interpreters, ranges and tags are refused at signing and at reading.',
-  'CATALOG-5': 'Taking a catalogue over is a signed decision that shows source, key and what changes; what was shown is what is taken.',
-  'CATALOG-6':
-    'An agent names an entry and nothing else; a person reads which manifest of which catalogue it is, and what the catalogue says of its secrets is told.',
-  'CATALOG-7': 'The catalogue that comes with the package holds, and every command in it is pinned.',
-
-  'CATALOG-1':
-    'A catalogue from elsewhere is in force only when the configured key signed exactly its bytes; another key, other bytes or no signature is refused.',
-  'CATALOG-2': 'Every manifest is the one its index names by hash, about the name it stands under; a swapped or changed one is refused.',
-  'CATALOG-3': 'A version is never taken twice or back, and one whose time is over registers nothing.',
-  'CATALOG-4':
-    'A catalogue takes https URLs and launchers pinned to one exact version; interpreters, ranges and tags are refused at signing and at reading.',
-  'CATALOG-5': 'Taking a catalogue over is a signed decision that shows source, key and what changes; what was shown is what is taken.',
+  'CATALOG-5':
+    'Taking a catalogue over is a signed decision that shows source, key and what changes; what was shown is what is taken.',
   'CATALOG-6':
     'An agent names an entry and nothing else; a person reads which manifest of which catalogue it is, and what the catalogue says of its secrets is told.',
   'CATALOG-7': 'The catalogue that comes with the package holds, and every command in it is pinned.',
@@ -528,6 +540,33 @@ export const requirements = {
   'TASK-11':
     'What a task asks its client of 2026 is decided and recorded like every question of an upstream, and of roots in the answers it gets no more than it may.',
   'TASK-10': 'How a task goes is told to the client whose call it was, and to nobody else.',
+
+  'OAUTH-1': 'Five calls at the end of a token make one request to a server that uses each refresh token once.',
+  'OAUTH-2': 'A login is renewed by itself at 80 % of the life of its token, a tenth of that earlier or later.',
+  'OAUTH-3':
+    'A renewed token is in the vault before anybody is given it; a commit that fails is made up for without another request, and kill -9 leaves the old or the new.',
+  'OAUTH-4': 'Tokens of 8 KB are kept and shown whole; those that fit in no vault are refused.',
+  'OAUTH-5': 'A token whose end is not known is used until it is refused, and no refusal makes a loop of renewals.',
+  'OAUTH-6':
+    'A token endpoint that cannot be reached never ends a login: it is asked less and less often, and the login goes on when it is back.',
+  'OAUTH-7': 'After five failures or a final one only calls poke the token endpoint, and not all of them.',
+  'OAUTH-8': 'Where a person has to log in again calls fail at once and name the command; several upstreams are each shown.',
+  'OAUTH-9': 'A renewal under way overwrites no login that a person made meanwhile.',
+  'OAUTH-10': 'What is left after a logout is a registration, never taken for a login, also after a restart.',
+  'OAUTH-11':
+    'The authorization server is found as RFC 9728 and RFC 8414 say, with the older ways behind them, and nothing that is neither https nor this machine is asked.',
+  'OAUTH-12':
+    'Metadata of another issuer or another resource, and an answer of another server or another visit, stop a login before anything is sent.',
+  'OAUTH-13': 'Who we are to a server is shown to no other, and a registration is used again only where it still fits.',
+  'OAUTH-14': 'A code is asked for and exchanged with PKCE and for the resource of the upstream alone.',
+  'OAUTH-15': 'A code on another device is waited for as its server says, and ends as its server says.',
+  'OAUTH-16': 'A login is asked for what is needed: what was missed comes to what was granted, and nothing is made up.',
+  'OAUTH-17':
+    'A login is kept with the operator’s signature over its server, client, resource and scopes; no token is shown, recorded or in an argument.',
+  'OAUTH-18': 'The browser comes back to one path on 127.0.0.1 with the right state; whatever else comes changes nothing.',
+  'OAUTH-19': 'A login is given to the place it was made for and to no other, whatever goes by the same name.',
+  'OAUTH-20': 'What an upstream answers to its own token is told as a failure of the tool, never as one of ours.',
+  'OAUTH-21': 'Only a login that is there is written by the daemon itself; no secret of a person can be overwritten that way.',
 
   'LOAD-1': '20 agents with 1,000 calls each, mixed allow and ask: flat memory, no leaked child, the log verifies.',
 

@@ -109,7 +109,8 @@ function scannerOf(needles: readonly Needle[]): (text: string) => readonly TextS
 
   return (text) => {
     let spans: { start: number; end: number }[] | undefined;
-    let covered = 0;
+    /** How far each needle was matched already: its characters are compared a bounded number of times. */
+    let covered: Map<Needle, number> | undefined;
     for (let place = shortest - 1; place < text.length;) {
       const skip = skips[hashAt(text, place)] ?? 1;
       if (skip > 0) {
@@ -120,9 +121,9 @@ function scannerOf(needles: readonly Needle[]): (text: string) => readonly TextS
       for (const needle of ending.get(hashAt(text, place)) ?? []) {
         if (!text.startsWith(needle.core, start)) continue;
         let end = start + needle.core.length;
-        // What is covered already was matched before: every character is compared a bounded number of times.
-        if (end > covered) end = matchedTo(needle, text, start, end);
-        covered = Math.max(covered, end);
+        covered ??= new Map();
+        if (end > (covered.get(needle) ?? 0)) end = matchedTo(needle, text, start, end);
+        if (end > (covered.get(needle) ?? 0)) covered.set(needle, end);
         (spans ??= []).push(needle.bleeds ? widened(text, start, end) : { start, end });
       }
       place += 1;

@@ -63,6 +63,8 @@ export interface CredentialProvider<Type extends AuthType> {
   health?(upstream: string): Pick<AuthHealth, 'oauth' | 'actionRequired'>;
   /** Where it knows before it is asked: another login is there, so that what was obtained from the one before is not used any more. */
   onChanged?(listener: (upstream: string) => void): Unsubscribe;
+  /** The upstream turned a request away with this `WWW-Authenticate` (403): the credential is good, and not enough. */
+  challenged?(upstream: string, challenge: string): void;
 }
 
 export interface Obtained extends Omit<Credential, 'id'> {
@@ -98,6 +100,8 @@ export interface UpstreamAuth {
   credential(binding: AuthBinding, wish: CredentialWish): Promise<Credential>;
   /** The upstream answered 401 to this credential. True when another one may be had, so that one more try makes sense. */
   refused(binding: AuthBinding, credential: Credential): Promise<boolean>;
+  /** The upstream answered 403 to one, with this `WWW-Authenticate`. True when a person can do something about it. */
+  challenged(binding: AuthBinding, challenge: string): boolean;
   /** For a person, after `refused` said that there is no other. */
   advice(binding: AuthBinding): string;
   /** Texts to be redacted from what this upstream says, current and previous; from memory. */
@@ -109,6 +113,8 @@ export interface UpstreamAuth {
   locked(): boolean;
   /** Called with the upstream whose credential changed (rotation, refresh, login), or may be had now: connections with an older one are replaced. */
   onChanged(listener: (upstream: string) => void): Unsubscribe;
+  /** Whether the ref is in the vault. */
+  known(ref: string): boolean;
   /** Upstreams bound to a ref. */
   boundTo(ref: string): readonly string[];
   close(): Promise<void>;
@@ -299,6 +305,11 @@ export function createAuth({ vault, audit, clock, entropy, providers }: AuthDeps
       bound.refused = true;
       return true;
     },
+    challenged(binding, challenge) {
+      const provider = byType.get(binding.auth.type);
+      provider?.challenged?.(binding.upstream, challenge);
+      return provider?.health?.(binding.upstream).actionRequired !== undefined;
+    },
     advice: (binding) =>
       byType.get(binding.auth.type)?.health?.(binding.upstream).actionRequired ?? staleAdvice(refsOf(binding.auth)),
     secretsOf: (upstream) => masked.of(upstream),
@@ -311,6 +322,7 @@ export function createAuth({ vault, audit, clock, entropy, providers }: AuthDeps
     },
     locked: () => vault.state() === 'locked',
     onChanged: changes.add,
+    known: (ref) => vault.known(ref),
     boundTo: (ref) => [...bounds.values()].filter(({ refs }) => refs.includes(ref)).map(({ binding }) => binding.upstream),
     async close() {
       for (const stop of stops) stop();

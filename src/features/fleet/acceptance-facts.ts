@@ -4,6 +4,7 @@ import { actorOf } from '../../kernel/caller.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { OperationContext } from '../../kernel/operation.ts';
 import { printable, printableLines } from '../../lib/printable.ts';
+import { secretFacts, type RefKnowledge } from './secret-facts.ts';
 import type { Tried } from './upstream-status.ts';
 import type { Decision, UpstreamSpec } from './model.ts';
 import type { Acceptable } from './roster.ts';
@@ -25,9 +26,15 @@ export const acceptedOutput = z.strictObject({
 export type AcceptedOutput = z.infer<typeof acceptedOutput>;
 
 /** Every fact the digest covers, the program or origin it means now, and what the acceptance replaces. */
-export function acceptanceFacts({ spec, specDigest, program }: Acceptable, before: Acceptance | undefined): JsonObject {
+export function acceptanceFacts(
+  { spec, specDigest, program }: Acceptable,
+  before: Acceptance | undefined,
+  refs: RefKnowledge,
+): JsonObject {
+  const secrets = secretFacts(spec, program, refs);
   return {
     ...reached(spec, program),
+    ...(secrets.length === 0 ? {} : { secrets: [...secrets] }),
     spec_digest: specDigest,
     ...(before === undefined ? {} : { replaces: { spec_digest: before.specDigest, program: before.program ?? null } }),
     pins:

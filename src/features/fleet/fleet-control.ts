@@ -6,6 +6,7 @@ import type { Supervised } from './supervised.ts';
 import type { CatalogTool, Decision, PinReview, UpstreamSpec, UpstreamStatus } from './model.ts';
 import { badSpec, notFound } from './refusals.ts';
 import type { Acceptable, Carrier, MemberEntry, Roster, RosterEntry, Writing } from './roster.ts';
+import type { RefKnowledge } from './secret-facts.ts';
 import { parseSpec } from './spec.ts';
 import type { Acceptance } from './store.ts';
 import { measured, statusOf, tried, warnedOf, type MemberHealth, type Tried } from './upstream-status.ts';
@@ -44,6 +45,7 @@ export interface FleetControl {
 
 export interface FleetControlDeps {
   readonly roster: Roster;
+  readonly refs: RefKnowledge;
   readonly members: () => readonly MemberEntry[];
   /** Throws for an upstream that is not to be called. */
   readonly memberOf: (upstream: string) => MemberEntry;
@@ -51,7 +53,7 @@ export interface FleetControlDeps {
   readonly wake: (fresh: readonly Supervised[]) => void;
 }
 
-export function createFleetControl({ roster, members, memberOf, wake }: FleetControlDeps): FleetControl {
+export function createFleetControl({ roster, refs, members, memberOf, wake }: FleetControlDeps): FleetControl {
   return {
     status: () => [...roster.entries()].map(([name, entry]) => statusOf(name, entry)),
     draft(raw) {
@@ -60,7 +62,7 @@ export function createFleetControl({ roster, members, memberOf, wake }: FleetCon
       throw badSpec(parsed.problem, 'See: sallyport upstream add --help');
     },
     held: () => new Map([...roster.entries()].map(([name, entry]) => [name, acceptableOf(entry)])),
-    facts: (what) => acceptanceFacts(what, roster.acceptance(what.spec.name)),
+    facts: (what) => acceptanceFacts(what, roster.acceptance(what.spec.name), refs),
     async probe(upstream, signal) {
       const entry = roster.entries().get(upstream);
       if (entry === undefined) throw notFound(upstream);
@@ -84,7 +86,7 @@ export function createFleetControl({ roster, members, memberOf, wake }: FleetCon
       wake(await roster.reconcile());
       const entry = roster.entries().get(what.spec.name);
       if (entry === undefined) throw notFound(what.spec.name);
-      if (entry.kind === 'member' && entry.member.view().state === 'login_needed') entry.member.forgive();
+      if (entry.kind === 'member' && parked.has(entry.member.view().state)) entry.member.forgive();
       return tried(entry, what.spec.startTimeoutMs);
     },
     async retry(upstream) {
@@ -105,6 +107,9 @@ export function createFleetControl({ roster, members, memberOf, wake }: FleetCon
     acceptTools: (upstream, offers, decision) => memberOf(upstream).tools.accept(offers, decision),
   };
 }
+
+/** A person decided anew: it is worth another try. */
+const parked: ReadonlySet<string> = new Set(['login_needed', 'waiting_for_secrets']);
 
 function acceptableOf(entry: RosterEntry): Acceptable | undefined {
   return entry.kind === 'member' ? entry.accepted : entry.acceptable;

@@ -18,6 +18,7 @@ import {
   type ResourceUpdate,
   type TaskNotice,
   type ToolKey,
+  type UpstreamSpec,
 } from './model.ts';
 import { createOfferCatalog, type OfferCatalog } from './offer-catalog.ts';
 import type { Declared, OfferKind, Offers } from './offers.ts';
@@ -38,6 +39,8 @@ export interface Fleet extends UpstreamCalls {
   named(name: string): ToolKey | undefined;
   resolve(upstream: string, tool: string): Resolution;
   upstreams(): readonly string[];
+  /** What operators accepted of them, as it is in use. */
+  specs(): readonly UpstreamSpec[];
   /** Prompts, resources and templates of all upstreams that have started once, from memory. */
   readonly offers: Pick<OfferCatalog, 'prompts' | 'of' | 'promptNamed' | 'prompt'>;
   /** Whether a started upstream said that it has such things. */
@@ -156,6 +159,7 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     named: (name) => catalog.named(name),
     resolve: (upstream, tool) => find(upstream)?.tools.resolve(tool) ?? { kind: 'unknown' },
     upstreams: () => [...roster.entries()].filter(([, entry]) => entry.kind === 'member').map(([name]) => name),
+    specs: () => members().map(({ accepted }) => accepted.spec),
     ...createUpstreamCalls(memberOf, find),
     offers,
     declares: (upstream, capability) => find(upstream)?.offers.declares(capability) ?? false,
@@ -190,6 +194,6 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
       rounds.stop();
       await roster.close();
     },
-    ...createFleetControl({ roster, members, memberOf, wake: (fresh) => rounds.wake(fresh) }),
+    ...createFleetControl({ roster, refs: deps.auth, members, memberOf, wake: (fresh) => rounds.wake(fresh) }),
   };
 }

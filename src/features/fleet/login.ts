@@ -34,6 +34,8 @@ export interface Login {
   lines(credential: Credential): readonly string[];
   /** The upstream answered 401: may it be tried once more? */
   refused(credential: Credential): Promise<boolean>;
+  /** It answered that this credential is not enough (403), and a person can do something about it. */
+  lacking(error: AppError): boolean;
   /** What it answered, with what a person can do about it. */
   explained(error: AppError): AppError;
   /** The credential of the connection is not to be used any more. */
@@ -63,6 +65,8 @@ const everybody = {};
 /** For calls in flight on a process whose secret was replaced. */
 const retireMs = 30_000;
 const graceMs = 2_000;
+/** What was let pass may still be asked about when its grant is over, such as a task; a token for that lives this long. */
+const shortestMs = 30_000;
 /** Of the life of a token in a process; the rest is for starting the next one. */
 const renewAfter = 0.8;
 const longestTimerMs = 2 ** 31 - 1;
@@ -84,7 +88,7 @@ export function createLogin({ auth, binding, clock, connect, inProcess }: LoginD
     if (!minted) return everybody;
     return {
       ...(agent === undefined ? {} : { agent }),
-      ...(until === undefined ? {} : { ttlMs: Math.max(0, until - clock.now()) }),
+      ...(until === undefined ? {} : { ttlMs: Math.max(shortestMs, until - clock.now()) }),
     };
   }
 
@@ -150,6 +154,11 @@ export function createLogin({ auth, binding, clock, connect, inProcess }: LoginD
     },
     at: (borrower) => auth.held(binding, wished(borrower)),
     refused: (credential) => auth.refused(binding, credential),
+    lacking({ code, data }) {
+      const challenge = data?.['challenge'];
+      const forbidden = code === 'fleet.auth_broken' && data?.['status'] === 403;
+      return forbidden && typeof challenge === 'string' && auth.challenged(binding, challenge);
+    },
     stale(connection) {
       const credential = opened.get(connection)?.credential;
       if (!inProcess || credential === undefined) return false;
@@ -205,7 +214,7 @@ export async function loggedIn<T>(
       return await send(login.lines(credential));
     } catch (thrown) {
       const error = asAppError(thrown);
-      if (!isUnauthorized(error)) throw error;
+      if (!isUnauthorized(error)) throw login.lacking(error) ? login.explained(error) : error;
       if (again && (await login.refused(credential))) continue;
       throw login.explained(error);
     }

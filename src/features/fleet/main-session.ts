@@ -55,7 +55,7 @@ export interface MainSession {
   lose(connection: UpstreamConnection, why: string): void;
   park(error: AppError): void;
   /** What it is logged in with is gone from the vault: ends the session and waits for it. */
-  await(error: AppError): void;
+  awaitSecrets(error: AppError): void;
   /** Why it is not even tried. */
   note(error: AppError): void;
   /** Lets a session go whose calls may end on it; whoever calls next begins another. */
@@ -277,7 +277,7 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
     fresh,
     relist: () => relisting.request(),
     lose,
-    await: awaitSecrets,
+    awaitSecrets,
     note: ({ message }) => {
       failure = { message };
     },

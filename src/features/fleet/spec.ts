@@ -5,7 +5,7 @@ import type { Digest } from '../../kernel/ports.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { closest } from '../../lib/closest.ts';
 import { placeNamed } from '../../lib/file-uri.ts';
-import { authSchema } from '../auth/model.ts';
+import { authSchema, rawSecretProblem } from '../auth/model.ts';
 import { hex } from './definition.ts';
 import { mayPassThrough } from './environment.ts';
 import { checkHttpTransport, httpTransport, looksLikeToken } from './http-transport.ts';
@@ -74,6 +74,8 @@ export type ParsedSpec = { readonly ok: true; readonly spec: UpstreamSpec } | { 
 
 /** `at` is where the entry stands, e.g. `upstreams[2]`; the problem names the exact place and, for a typo, what was probably meant. */
 export function parseSpec(raw: unknown, at: string): ParsedSpec {
+  const pasted = rawSecretProblem((raw as { readonly auth?: unknown } | null)?.auth);
+  if (pasted !== undefined) return { ok: false, problem: `${at}.auth: ${pasted}.` };
   const result = upstream.safeParse(raw);
   if (!result.success) {
     const keys = isHttp(raw) ? Object.keys(httpTransport.shape) : stdioKeys;

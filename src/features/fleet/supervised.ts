@@ -12,10 +12,10 @@ import { createMainSession, type MainSession, type MainSessionDeps } from './mai
 import { circuitOf, mayStart } from './member.ts';
 import type { CircuitView, MemberState, Party, ResourceUpdate, Sharing, TaskNotice } from './model.ts';
 import { createOwnSessions } from './own-sessions.ts';
-import { loggedIn, type Borrower, type Login } from './login.ts';
+import type { Login } from './login.ts';
+import { createMemberLogin } from './member-login.ts';
 import { down, loginNeeded, named, waitingForSecrets } from './refusals.ts';
 import { createReopening } from './reopening.ts';
-import { reasonOf } from './start-reasons.ts';
 import { createSoleHost, type SoleHost } from './sole-host.ts';
 import { within, type Patience } from './within.ts';
 import type { Circle } from './wishes.ts';
@@ -88,13 +88,12 @@ export interface FollowOptions {
 }
 
 export function createSupervised(deps: SupervisedDeps): Supervised {
-  const { name, clock, startTimeoutMs, sharing, login } = deps;
+  const { name, clock, startTimeoutMs, sharing } = deps;
   /** The upstream was found to keep a session for each of its clients, over HTTP. */
   let perSession = false;
   /** Of the processes that several sessions of one agent share. */
   const soles = new Map<string, SoleHost>();
-  /** On whose behalf connections of their own were asked for. */
-  const borrowers = new Map<string, Borrower>();
+  const login = createMemberLogin({ open: deps.open, login: deps.login, main: () => main, own: () => own, wake });
   const main = createMainSession({ ...deps, open: openMain });
   const following = createFollowing({ ...deps, upstream: name, ending: main.ending });
   const reopening = createReopening({ clock, wanted: listensOn, reopen });
@@ -107,7 +106,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     joined: join,
     listensOn,
     left: (key) => reopening.lost(key),
-    missing,
+    missing: () => login.missing(),
   });
   /** Of an upstream over HTTP that keeps state; they share the member's machine, as they share its server. */
   const sessions = createAgentSessions({
@@ -124,45 +123,11 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
     member: () => main.member(),
     apply: (event) => main.apply(event),
     lastFailure: () => main.failure()?.message,
-    missing,
+    missing: () => login.missing(),
     ended: () => main.ended(),
     send,
     failed: failedCall,
   };
-
-  const stopHearing = login?.onChanged(renewed);
-
-  function missing(): readonly string[] {
-    return login?.missing() ?? [];
-  }
-
-  function open(opening: Parameters<SupervisedDeps['open']>[0], key?: string): Promise<UpstreamConnection> {
-    if (login === undefined) return deps.open(opening);
-    return login.open(opening, (key === undefined ? undefined : borrowers.get(key)) ?? {});
-  }
-
-  /** Another login is there: processes that have the one before are replaced, and whoever waited for it is tried. */
-  function renewed(): void {
-    if (login === undefined || main.ended()) return;
-    own.forgive();
-    own.replace((connection) => login.stale(connection));
-    const live = main.live();
-    if (live !== undefined && login.stale(live)) main.replace(login.retire(live, main.ending));
-    else if (live !== undefined && !login.inProcess)
-      login.wait({}, main.ending).catch((error: unknown) => refused(asAppError(error)));
-    if (main.starting()) void main.start().then(renewed, () => undefined);
-    else if (main.live() === undefined) {
-      main.apply({ kind: 'stopped' });
-      void wake();
-    }
-  }
-
-  /** What it is logged in with is not there, or not good any more. */
-  function refused(error: AppError): void {
-    const reason = reasonOf(error);
-    if (reason === 'secrets') main.await(error);
-    else if (reason === 'login') main.park(error);
-  }
 
   /** Whose connection a session uses where there is none for everybody. */
   function keyOf({ agent, session }: Pick<SupervisedCall, 'agent' | 'session'>): string {
@@ -189,7 +154,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
 
   async function openMain(opening: Parameters<SupervisedDeps['open']>[0]): Promise<UpstreamConnection> {
     const { declares } = deps;
-    const connection = await open(declares === undefined ? opening : { ...opening, declares });
+    const connection = await login.open(declares === undefined ? opening : { ...opening, declares });
     perSession = connection.perSession === true;
     // Nobody waits for it: the list comes first.
     if (sharing === 'shared' && !perSession) void following.join(connection, undefined);
@@ -197,16 +162,16 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   }
 
   function openOwn(key: string, opening: Parameters<SupervisedDeps['open']>[0]): Promise<UpstreamConnection> {
-    if (sharing !== 'agent' || opening.host === undefined) return open(opening, key);
+    if (sharing !== 'agent' || opening.host === undefined) return login.open(opening, key);
     const sole = createSoleHost(opening.host);
     soles.set(key, sole);
-    return open({ ...opening, host: sole.host }, key);
+    return login.open({ ...opening, host: sole.host }, key);
   }
 
   async function openForAgent(key: string, host: UpstreamOpening['host']): Promise<UpstreamConnection> {
     try {
       const opening = { startTimeoutMs, signal: main.ending, listens: host !== undefined };
-      const connection = await open(host === undefined ? opening : { ...opening, host }, key);
+      const connection = await login.open(host === undefined ? opening : { ...opening, host }, key);
       await join(key, connection);
       return connection;
     } catch (thrown) {
@@ -242,7 +207,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   async function send(request: SupervisedCall, deadline: number): Promise<UpstreamReply> {
     const connection = main.current() ?? (await within(main.fresh(), patienceFor(request, deadline)));
     if (connection.perSession !== true) return ask(connection, request, deadline);
-    if (login !== undefined) borrowers.set(request.session, { agent: request.agent, until: request.until });
+    login.borrow(request.session, request);
     return sessions.use(request.session, request.host, async (theirs) =>
       ask(theirs instanceof Promise ? await within(theirs, patienceFor(request, deadline)) : theirs, request, deadline),
     );
@@ -266,8 +231,9 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   }
 
   function ask(connection: UpstreamConnection, request: SupervisedCall, deadline: number): Promise<UpstreamReply> {
-    if (login === undefined || login.inProcess) return put(connection, request, deadline, undefined);
-    return loggedIn(login, request, patienceFor(request, deadline), (lines) => put(connection, request, deadline, lines));
+    if (deps.login === undefined) return put(connection, request, deadline, undefined);
+    const patience = (): Patience => patienceFor(request, deadline);
+    return login.ask(request, patience, (lines) => put(connection, request, deadline, lines));
   }
 
   function put(
@@ -313,8 +279,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
         );
       else examine();
     } else if (code === 'fleet.auth_broken' && data?.['status'] === 401) main.park(error);
-    else if (code.startsWith('auth.')) refused(error);
-    else if (probe) main.apply({ kind: 'probe_released' });
+    else if (!(code.startsWith('auth.') && login.parks(error)) && probe) main.apply({ kind: 'probe_released' });
     // A forgotten session mostly means a new program behind the same address.
     if (code === 'fleet.session_lost' && live !== undefined) main.relist();
   }
@@ -322,7 +287,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   function call(request: SupervisedCall): Promise<UpstreamReply> {
     if (sharing === 'shared') return admitted(desk, request);
     const key = keyOf(request);
-    if (login !== undefined) borrowers.set(key, { agent: request.agent, until: request.until });
+    login.borrow(key, request);
     return admitted(own.desk(key, request.agent), request);
   }
 
@@ -346,7 +311,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
 
   async function wake(): Promise<void> {
     if (main.ended() || main.live() !== undefined || !mayStart(main.member(), clock.monotonic())) return;
-    const locked = login?.locked();
+    const locked = login.locked();
     if (locked !== undefined) main.note(locked);
     else await main.start().catch(() => undefined);
   }
@@ -376,8 +341,8 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
       const now = clock.monotonic();
       const { phase } = main.member();
       if (phase === 'login_needed') throw loginNeeded(name, main.failure()?.message);
-      if (phase === 'waiting_for_secrets') throw waitingForSecrets(name, missing());
-      const locked = main.live() === undefined ? login?.locked() : undefined;
+      if (phase === 'waiting_for_secrets') throw waitingForSecrets(name, login.missing());
+      const locked = main.live() === undefined ? login.locked() : undefined;
       if (locked !== undefined) throw locked;
       if (main.live() === undefined && !main.starting() && !mayStart(main.member(), now))
         throw down(name, main.member().retryAllowedAt - now, main.failure()?.message);
@@ -397,16 +362,15 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
       const party = following.party(session);
       if (party !== undefined) following.end(session, liveOf(party), circleOf(keyOf(party)));
       sessions.end(session);
-      borrowers.delete(session);
+      login.forget(session);
       if (sharing === 'session') own.end(session);
     },
     view: () => ({ ...viewOf(main, clock.monotonic(), own.lastFailure()), ...countOf() }),
-    login: () => login?.health(),
+    login: () => login.health(),
     async stop() {
-      stopHearing?.();
       reopening.stop();
       await Promise.all([main.stop(), own.close(), sessions.close()]);
-      login?.close();
+      login.close();
     },
   };
 

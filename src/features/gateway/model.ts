@@ -58,7 +58,7 @@ export interface Errand {
 }
 
 /** What the page adds when it sends. */
-export type Sending = Pick<UpstreamCall, 'onProgress' | 'beforeSend' | 'host'>;
+export type Sending = Pick<UpstreamCall, 'onProgress' | 'beforeSend' | 'host' | 'until'>;
 
 /** What lets one call pass, as it goes on the record. */
 export interface Admission {
@@ -66,6 +66,9 @@ export interface Admission {
   readonly policy: string;
   readonly rule: string;
   readonly redact: readonly RedactCategory[];
+  /** When the grant ends it stands on, milliseconds since the epoch; where there is none it lets pass for so long as a grant would. */
+  readonly until?: number;
+  readonly ttlMs: number;
   /** A person agreed: the grant or approval is one a person gave. */
   readonly byPerson: boolean;
   /** The grant or the approval the call stands on; neither where a rule alone allows what is countless. */

@@ -19,7 +19,7 @@ function books() {
       session: undefined,
       subject: { capability: 'a:call:job', hash: undefined, annotations: {} },
       args: undefined,
-      admission: { policy: 'p', rule: 'r', redact: [], byPerson: false, standsOn: {} },
+      admission: { policy: 'p', rule: 'r', redact: [], ttlMs: 60_000, byPerson: false, standsOn: {} },
       intent: 'i',
       host: undefined,
       madeAt: clock.monotonic(),

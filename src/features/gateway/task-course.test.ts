@@ -18,7 +18,7 @@ function course(append?: () => never) {
     session: undefined,
     subject: { capability: 'a:call:job', hash: undefined, annotations: {} },
     args: undefined,
-    admission: { policy: 'p', rule: 'r', redact: [], byPerson: false, standsOn: {} },
+    admission: { policy: 'p', rule: 'r', redact: [], ttlMs: 60_000, byPerson: false, standsOn: {} },
     intent: 'i',
     host: undefined,
     madeAt: clock.monotonic(),

@@ -24,6 +24,9 @@ interface OwnTasks {
   readonly masks: (task: OwnedTask) => readonly RedactCategory[] | undefined;
 }
 
+/** Stands on no grant; what is minted for it need not outlive one page. */
+const pageMs = 60_000;
+
 export function taskPage(
   { fleet, policy }: TaskPageDeps,
   { agent, session }: AgentCaller,
@@ -56,6 +59,7 @@ export function taskPage(
       rule: 'owner',
       redact: [...new Set(mine.flatMap(({ redact }) => redact))],
       byPerson: false,
+      ttlMs: pageMs,
       standsOn: {},
     },
     errand: {

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../../../kernel/operation.ts';
 import {
-  acceptanceFacts,
   acceptedAnswer,
   acceptedOutput,
   decisionOf,
@@ -29,7 +28,7 @@ export function acceptOperation({ fleet }: FleetOperationDeps) {
     async shown(wanted) {
       await fleet.reload();
       const what = await fleet.proposal(fleet.standing(wanted.name).spec);
-      return acceptanceFacts(memory.keep(wanted, what), fleet.acceptance(wanted.name));
+      return fleet.facts(memory.keep(wanted, what));
     },
     async run(wanted, context) {
       const what = memory.recall(wanted);

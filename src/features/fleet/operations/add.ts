@@ -1,14 +1,8 @@
 // fleet.add: puts an upstream into sallyport.yaml and accepts it in one decision, then tries it. Saved whether or not it runs.
 import { z } from 'zod';
 import { defineOperation } from '../../../kernel/operation.ts';
-import {
-  acceptanceFacts,
-  acceptedAnswer,
-  acceptedOutput,
-  decisionOf,
-  drawAccepted,
-  type AcceptedOutput,
-} from '../acceptance-facts.ts';
+import { acceptedAnswer, acceptedOutput, decisionOf, drawAccepted, type AcceptedOutput } from '../acceptance-facts.ts';
+import { noAuth, secretRef } from '../../auth/model.ts';
 import { sharings, type UpstreamSpec } from '../model.ts';
 import type { FleetOperationDeps } from '../operation-deps.ts';
 import { badSpec, exists } from '../refusals.ts';
@@ -32,6 +26,17 @@ const input = z.strictObject({
     .record(z.string(), z.string())
     .default({})
     .describe('A fixed header for an upstream over HTTP, NAME=VALUE. Never a secret.'),
+  bearer: secretRef
+    .optional()
+    .describe('The name of a secret that is sent as Authorization: Bearer, or given to a command as <NAME>_ACCESS_TOKEN.'),
+  secretHeader: z
+    .record(z.string(), secretRef)
+    .default({})
+    .describe('The name of a secret that is sent as it is in another header, NAME=REF; one at most.'),
+  envSecret: z
+    .record(z.string(), secretRef)
+    .default({})
+    .describe('The name of a secret that a command gets in a variable, KEY=REF. Not beside --bearer.'),
   allowInsecure: z.boolean().default(false).describe('Allow plain http to another machine.'),
   sharing: z
     .enum(sharings)
@@ -60,13 +65,29 @@ export function addOperation({ fleet }: FleetOperationDeps) {
       const spec = specOf(wanted);
       await fleet.reload();
       if (fleet.status().some(({ name }) => name === spec.name)) throw exists(spec.name);
-      return acceptanceFacts(memory.keep(wanted, await fleet.proposal(spec)), fleet.acceptance(spec.name));
+      return fleet.facts(memory.keep(wanted, await fleet.proposal(spec)));
     },
     async run(wanted, context) {
       const what = memory.recall(wanted);
       return acceptedAnswer(what, await fleet.accept(what, decisionOf(context), true));
     },
   });
+}
+
+/** One way to log in, from whichever flag names it. */
+function authOf({ bearer, secretHeader, envSecret }: Pick<Input, 'bearer' | 'secretHeader' | 'envSecret'>): object {
+  const [header, ...more] = Object.entries(secretHeader);
+  const ways = [
+    ...(bearer === undefined ? [] : [{ type: 'bearer', secretRef: bearer }]),
+    ...(header === undefined ? [] : [{ type: 'bearer', header: header[0], secretRef: header[1] }]),
+    ...(Object.keys(envSecret).length === 0 ? [] : [{ type: 'env', env: envSecret }]),
+  ];
+  if (ways.length > 1 || more.length > 0)
+    throw badSpec(
+      'An upstream is logged in to in one way: --bearer, one --secret-header, or --env-secret.',
+      'Leave out the others; several --env-secret are one way.',
+    );
+  return ways[0] ?? noAuth;
 }
 
 function specOf({ name, env, envPassthrough, expose, roots, sharing, maxSessions, ...wanted }: Input): UpstreamSpec {
@@ -78,7 +99,7 @@ function specOf({ name, env, envPassthrough, expose, roots, sharing, maxSessions
     ...(sharing === undefined ? {} : { sharing }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
   };
-  const parsed = parseSpec({ name, transport: transportOf(name, wanted), ...more }, 'upstream');
+  const parsed = parseSpec({ name, transport: transportOf(name, wanted), auth: authOf(wanted), ...more }, 'upstream');
   if (!parsed.ok) throw badSpec(parsed.problem, 'See: sallyport upstream add --help');
   return parsed.spec;
 }
