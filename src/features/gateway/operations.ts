@@ -1,7 +1,8 @@
 // The gateway's own operations.
 import type { Operation } from '../../kernel/operation.ts';
 import { canI } from './operations/can-i.ts';
-import { gitCredential, gitForget, type GitCredentialDeps } from './operations/git-credential.ts';
+import { gitCredential, type GitCredentialDeps } from './operations/git-credential.ts';
+import { gitForget } from './operations/git-forget.ts';
 import { injectFile, type InjectFileDeps } from './operations/inject-file.ts';
 import { proposePolicy, type ProposeDeps } from './operations/propose-policy.ts';
 import { registerUpstream, type RegisterDeps } from './operations/register-upstream.ts';

@@ -14,15 +14,15 @@ import type { Admission } from '../model.ts';
 import { outcomeOfError } from '../outcome.ts';
 
 const text = z.string().max(4_096).optional();
-const input = z.strictObject({ protocol: text, host: text, path: text, username: text });
-export type GitQuestion = z.infer<typeof input>;
+/** What git says of what it wants. */
+export const gitQuestion = z.strictObject({ protocol: text, host: text, path: text, username: text });
+export type GitQuestion = z.infer<typeof gitQuestion>;
 
 const credential = z.strictObject({
   username: z.string(),
   password: z.string(),
   password_expiry_utc: z.int().describe('Seconds since the epoch.'),
 });
-const forgotten = z.strictObject({ forgotten: z.boolean() });
 
 export interface GitCredentialDeps extends OfferingDeps {
   readonly agents: Agents;
@@ -81,7 +81,7 @@ export function gitCredential(deps: GitCredentialDeps) {
   return defineOperation<GitQuestion, z.infer<typeof credential>>({
     name: 'gateway.git-credential',
     summary: 'Give git a token for one repository, as long as the grant.',
-    input,
+    input: gitQuestion,
     output: credential,
     effect: 'change',
     access: 'agent',
@@ -104,24 +104,7 @@ export function gitCredential(deps: GitCredentialDeps) {
   });
 }
 
-/** git was refused with what it had: the next question gets another token, and that one is taken back. */
-export function gitForget({ git }: Pick<GitCredentialDeps, 'git'>) {
-  return defineOperation<GitQuestion, z.infer<typeof forgotten>>({
-    name: 'gateway.git-forget',
-    summary: 'Forget the token that git was given for a repository.',
-    input,
-    output: forgotten,
-    effect: 'change',
-    access: 'agent',
-    async run(question, context) {
-      const { agent } = agentIn(context);
-      git.forget(agent, git.asked(question).asked);
-      return { forgotten: true };
-    },
-  });
-}
-
-function agentIn({ caller }: OperationContext): AgentCaller {
+export function agentIn({ caller }: OperationContext): AgentCaller {
   if (caller.kind === 'agent') return caller;
   throw new AppError('denied', 'gateway.not_reachable', 'Only the git of an agent asks for a token.');
 }
