@@ -314,6 +314,18 @@ describe('a connection', () => {
     await vi.waitUntil(() => sockets.every(({ destroyed }) => destroyed));
   });
 
+  test('[FAST-5] that ends because the client is closed sends nothing again, whatever may be repeated', async () => {
+    for (const client of [createHttpClient(), createNodeClient()]) {
+      serve = ({ socket, before }) => void (before > 0 || socket.write(answer('{}')));
+      await ask(client);
+      const waiting = ask(client, { repeatable: true });
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      client.close();
+      expect(await waiting).toMatchObject({ end: 'fail', sent: true });
+      expect(sockets.splice(0)).toHaveLength(1);
+    }
+  });
+
   test('[FAST-4] does not carry a header that would break out of its line', () => {
     for (const bad of ['a\r\nX-B: b', 'a\0', '\u{1f600}']) {
       expect(() => clients.ours.start(requestTo({ headers: ['x-a', bad] }), {} as never)).toThrow(/header|character/i);

@@ -42,6 +42,8 @@ export function openConnection(socket: Socket, deps: ConnectionDeps): Connection
   let exchanges = 0;
   let connected = !socket.connecting;
   let failure: Error | undefined;
+  /** By us: nothing is sent again. */
+  let wasCut = false;
   /** Of the body that is being read. */
   let left = 0;
   let chunks: ChunkReader | undefined;
@@ -121,7 +123,7 @@ export function openConnection(socket: Socket, deps: ConnectionDeps): Connection
     running = undefined;
     if (was === undefined) return;
     const { request, reader, answered } = was;
-    if (!answered && exchanges > 1 && request.repeatable === true) was.elsewhere = deps.again(request, reader);
+    if (!answered && exchanges > 1 && !wasCut && request.repeatable === true) was.elsewhere = deps.again(request, reader);
     else reader.fail(connected ? cutOff() : unreachable(request.route.origin, failure ?? new Error('the connection was closed')));
   }
 
@@ -155,7 +157,10 @@ export function openConnection(socket: Socket, deps: ConnectionDeps): Connection
       };
     },
     usable: () => socket.writable && socket.readable && !holdsUnread(socket),
-    cut: () => void socket.destroy(),
+    cut() {
+      wasCut = true;
+      socket.destroy();
+    },
   };
   return connection;
 }

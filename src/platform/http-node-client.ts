@@ -36,6 +36,8 @@ export function createNodeClient(): NodeClient {
     },
   };
 
+  let closed = false;
+
   return {
     start(request, reader) {
       const { route } = request;
@@ -49,10 +51,12 @@ export function createNodeClient(): NodeClient {
         return route.secure ? secureRequest({ ...options, agent: secure }) : plainRequest({ ...options, agent: plain });
       }
 
-      function again(): void {
+      function again(): boolean {
+        if (closed) return false;
         outgoing = open();
         ends = follow(outgoing, request, reader, undefined);
         outgoing.end(request.body);
+        return true;
       }
 
       return {
@@ -74,6 +78,7 @@ export function createNodeClient(): NodeClient {
       };
     },
     close() {
+      closed = true;
       for (const { plain, secure } of Object.values(agents)) {
         plain.destroy();
         secure.destroy();
@@ -92,7 +97,8 @@ function follow(
   outgoing: ClientRequest,
   { route }: HttpRequest,
   reader: HttpReader,
-  again: (() => void) | undefined,
+  /** Sends it again; false where nothing is sent any more. */
+  again: (() => boolean) | undefined,
 ): { abandon(): void } {
   let over = false;
   /** From here on the upstream may have seen it. */
@@ -129,10 +135,8 @@ function follow(
     socket.once('close', settle);
   });
   outgoing.on('error', (error) => {
-    if (!over && !answered && outgoing.reusedSocket && again !== undefined) {
-      over = true;
-      again();
-    } else fail(connected ? cutOff() : unreachable(route.origin, error));
+    if (!over && !answered && outgoing.reusedSocket && again?.() === true) over = true;
+    else fail(connected ? cutOff() : unreachable(route.origin, error));
   });
   outgoing.on('response', (incoming: IncomingMessage) => {
     answered = true;
