@@ -1,8 +1,13 @@
 // One connection of the plain form through its life, by a client that says exactly what it is told to.
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { quiet } from '../../test/support/agent-door.ts';
 import { rawSocket } from '../../test/support/raw-socket.ts';
 import { listenTcp, type Door } from '../app/doors.ts';
+import { openFastConnection, type FastConnection } from './fast-connection.ts';
+import { createGuard } from './http-guard.ts';
+import { createServing } from './http-serving.ts';
 import { createHttpServer, type HttpDoorOptions } from './http-door.ts';
 import type { HttpHandler, HttpReply } from './http-exchange.ts';
 
@@ -163,6 +168,45 @@ test('[FAST-3] that reads no answers is not read either', async () => {
   // What the system's buffers hold, and no more: each answer has to leave before the next request is looked at.
   expect(asked).toBeLessThan(100);
   peer.socket.destroy();
+});
+
+test('[FAST-3] that takes its answer slowly is not idle before it has it', async () => {
+  let at = 0;
+  const { promise: opened, resolve } = Promise.withResolvers<FastConnection>();
+  const handler: HttpHandler = (_, reply) => () => reply.send(200, [], 'x'.repeat(32 * 1024 * 1024));
+  const guard = createGuard(0, [host], []);
+  const server = createServer((socket) =>
+    resolve(
+      openFastConnection(socket, {
+        serving: createServing(handler, quiet),
+        guard: () => guard,
+        maxBodyBytes: 1_024,
+        headTimeoutMs: 100,
+        requestTimeoutMs: 100,
+        handOver: () => undefined,
+        left: () => undefined,
+        now: () => at,
+      }),
+    ),
+  ).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const peer = await rawSocket((server.address() as AddressInfo).port);
+  const connection = await opened;
+  peer.socket.pause();
+  peer.socket.write(request('{}'));
+  await new Promise((done) => setTimeout(done, 50));
+  at += 9 * 60_000;
+  connection.check();
+  peer.socket.resume();
+  await vi.waitUntil(() => peer.heard().length > 32 * 1024 * 1024, 5_000);
+  at += 74_000;
+  connection.check();
+  peer.socket.write(request('{}'));
+  await vi.waitUntil(() => peer.heard().length > 64 * 1024 * 1024, 5_000);
+  at += 76_000;
+  connection.check();
+  await peer.closed;
 });
 
 test('[FAST-3] is closed at once when idle, and after the grace when a request is on it', async () => {

@@ -44,6 +44,8 @@ interface Incoming {
 const lingerMs = 1_000;
 /** What a peer may send ahead of the answer before it is no longer read. */
 const maxAheadBytes = 64 * 1024;
+/** For a peer to take an answer in; whoever reads slowly is not idle. */
+const takingMs = 10 * 60_000;
 /** What node says of them. */
 const cutShort = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n';
 const timedOut = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
@@ -125,7 +127,10 @@ export function openFastConnection(socket: Socket, deps: FastDeps): FastConnecti
     // Who does not read its answers is not read either.
     else if (socket.writableNeedDrain) {
       socket.pause();
-      socket.once('drain', () => socket.resume());
+      socket.once('drain', () => {
+        waitsSince = now();
+        socket.resume();
+      });
     }
   }
 
@@ -183,7 +188,7 @@ export function openFastConnection(socket: Socket, deps: FastDeps): FastConnecti
       } else if (reply !== undefined) return;
       else if (!served) {
         if (waitedMs > deps.headTimeoutMs) tooLate();
-      } else if (waitedMs > keepAliveSeconds * 1_000) socket.destroy();
+      } else if (waitedMs > (socket.writableLength > 0 ? takingMs : keepAliveSeconds * 1_000)) socket.destroy();
     },
     endIfIdle() {
       if (reply === undefined && incoming === undefined) socket.destroySoon();
