@@ -5,14 +5,19 @@ import { commandsOf } from '../faces/cli/operation-commands.ts';
 import type { Command } from '../faces/cli/command.ts';
 import type { Cli } from '../faces/cli/ports.ts';
 import type { Operation } from '../kernel/operation.ts';
+import { createClock } from '../platform/clock.ts';
+import { createDigest, createEntropy } from '../platform/crypto.ts';
 import { createDaemonClient } from '../platform/daemon-client.ts';
+import { openBrowser } from '../platform/open-browser.ts';
 import { readPassphraseFile } from '../platform/passphrase-file.ts';
 import { readStandardInput } from '../platform/standard-input.ts';
 import { openControllingTerminal, openTerminal } from '../platform/terminal.ts';
 import { createTokenHttp } from '../platform/token-http.ts';
+import { authLoginCommand } from './commands/auth-login.ts';
 import { verifyingOffline } from './commands/audit-verify.ts';
 import { downCommand } from './commands/down.ts';
 import { gitCredentialCommand } from './commands/git-credential.ts';
+import type { LoginParts } from './commands/make-login.ts';
 import { mcpCommand } from './commands/mcp.ts';
 import { operatorInitCommand } from './commands/operator-init.ts';
 import { statusCommand } from './commands/status.ts';
@@ -84,7 +89,12 @@ export function programCommands(program: Omit<Program, 'argv'>, home: string): C
     operatorInitCommand(keyring),
     ...derived,
     ...ofVault,
+    ...(ofVault.length === 0 ? [] : [authLoginCommand(vault, loginParts())]),
   ];
+}
+
+function loginParts(): LoginParts {
+  return { http: createTokenHttp(), clock: createClock(), entropy: createEntropy(), digest: createDigest(), openBrowser };
 }
 
 /** A file for the vault alone, else the operator's: what is derived from it for the vault is of no use for the operator's key. */

@@ -5,8 +5,9 @@ import type { Clock, Entropy, Log, TokenHttp, Unsubscribe } from '../../../kerne
 import type { Decision } from '../../vault/model.ts';
 import type { Vault } from '../../vault/vault.ts';
 import type { AuthHealth, CredentialProvider } from '../auth.ts';
-import type { AuthOf, OAuthHealth } from '../model.ts';
+import type { AuthOf, AuthType, OAuthHealth } from '../model.ts';
 import { tokenVariable } from '../token-places.ts';
+import { bearerChallenge } from './challenge.ts';
 import { failuresOf } from './course.ts';
 import { createHeldLogin, type HeldLogin } from './held-login.ts';
 import { isLive, secretsIn, type LiveLogin, type LoginRecord } from './login-record.ts';
@@ -42,12 +43,10 @@ export interface LoginView {
 }
 
 export interface OAuthLogins {
-  readonly provider: CredentialProvider<'oauth2'>;
+  readonly provider: CredentialProvider<AuthType>;
   views(): readonly LoginView[];
   /** Throws `auth.no_login` for an upstream that is not logged in to. */
   view(upstream: string): LoginView;
-  /** The upstream turned a call away for want of these (403 insufficient_scope). */
-  missed(upstream: string, scopes: readonly string[]): void;
   /** A login that a person signed for. Rejects with `auth.ref_taken`, and with the vault's codes. */
   keep(upstream: string, record: LoginRecord, by: Decision): Promise<void>;
   /** What is left after a logout. */
@@ -56,6 +55,9 @@ export interface OAuthLogins {
   onChanged(listener: (upstream: string) => void): Unsubscribe;
   close(): void;
 }
+
+/** An upstream that invents new ones with each call fills nothing. */
+const mostMissed = 32;
 
 export function createOAuthLogins(deps: OAuthDeps): OAuthLogins {
   const { vault, clock, entries } = deps;
@@ -131,37 +133,43 @@ export function createOAuthLogins(deps: OAuthDeps): OAuthLogins {
     throw needsLogin(upstream, 'is not taken by it, and no other token can be had now');
   }
 
-  return {
-    provider: {
-      type: 'oauth2',
-      mode: 'minted:oauth2',
-      // They are in a namespace of their own, under the same names.
-      refs: () => [],
-      async obtain(auth, _, wish) {
-        const record = await tokenFor(auth, wish);
-        const { access_token: token, expires_at: expiresAt } = record;
-        given.set(wish.upstream, token);
-        const scheme = auth.scheme ?? 'Bearer';
-        return {
-          headers: { [(auth.header ?? 'authorization').toLowerCase()]: scheme === '' ? token : `${scheme} ${token}` },
-          env: { [tokenVariable(wish.upstream)]: token },
-          ...(expiresAt !== undefined && { expiresAt }),
-          secrets: secretsIn(record),
-        };
-      },
-      health(upstream): Pick<AuthHealth, 'oauth' | 'actionRequired'> {
-        const entry = entries().find((one) => one.upstream === upstream);
-        if (entry === undefined) return {};
-        const { health } = viewOf(entry);
-        return { oauth: health, ...(health.state === 'needs_reauth' && { actionRequired: loginCommand(upstream) }) };
-      },
-      onChanged: changes.add,
+  const provider: CredentialProvider<'oauth2'> = {
+    type: 'oauth2',
+    mode: 'minted:oauth2',
+    // They are in a namespace of their own, under the same names.
+    refs: () => [],
+    async obtain(auth, _, wish) {
+      const record = await tokenFor(auth, wish);
+      const { access_token: token, expires_at: expiresAt } = record;
+      given.set(wish.upstream, token);
+      const scheme = auth.scheme ?? 'Bearer';
+      return {
+        headers: { [(auth.header ?? 'authorization').toLowerCase()]: scheme === '' ? token : `${scheme} ${token}` },
+        env: { [tokenVariable(wish.upstream)]: token },
+        ...(expiresAt !== undefined && { expiresAt }),
+        secrets: secretsIn(record),
+      };
     },
+    health(upstream): Pick<AuthHealth, 'oauth' | 'actionRequired'> {
+      const entry = entries().find((one) => one.upstream === upstream);
+      if (entry === undefined) return {};
+      const { health } = viewOf(entry);
+      return { oauth: health, ...(health.state === 'needs_reauth' && { actionRequired: loginCommand(upstream) }) };
+    },
+    onChanged: changes.add,
+    challenged(upstream, challenge) {
+      const { error, scopes = [] } = bearerChallenge(challenge) ?? {};
+      // Another message about rights is none about scopes, and logging in again would change nothing.
+      if (error !== 'insufficient_scope' || scopes.length === 0) return;
+      missing.set(upstream, [...new Set([...(missing.get(upstream) ?? []), ...scopes])].slice(0, mostMissed));
+    },
+  };
+
+  return {
+    // Found by its `type`, so that it is given entries of its own only.
+    provider: provider as unknown as CredentialProvider<AuthType>,
     views: () => entries().map(viewOf),
     view: (upstream) => viewOf(entryOf(upstream)),
-    missed(upstream, scopes) {
-      missing.set(upstream, [...new Set([...(missing.get(upstream) ?? []), ...scopes])]);
-    },
     async keep(upstream, record, by) {
       const { secretRef: ref } = entryOf(upstream).auth;
       if (vault.known(ref)) throw refTaken(ref);
