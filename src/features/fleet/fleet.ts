@@ -19,7 +19,6 @@ import {
   type TaskNotice,
   type ToolKey,
   type UpstreamSpec,
-  type UpstreamSpec,
 } from './model.ts';
 import { createOfferCatalog, type OfferCatalog } from './offer-catalog.ts';
 import type { Declared, OfferKind, Offers } from './offers.ts';
@@ -40,8 +39,6 @@ export interface Fleet extends UpstreamCalls {
   named(name: string): ToolKey | undefined;
   resolve(upstream: string, tool: string): Resolution;
   upstreams(): readonly string[];
-  /** What operators accepted of them, as it is in use. */
-  specs(): readonly UpstreamSpec[];
   /** What operators accepted of them, as it is in use. */
   specs(): readonly UpstreamSpec[];
   /** Prompts, resources and templates of all upstreams that have started once, from memory. */
@@ -162,7 +159,6 @@ export async function createFleet(deps: FleetDeps): Promise<Fleet & FleetControl
     named: (name) => catalog.named(name),
     resolve: (upstream, tool) => find(upstream)?.tools.resolve(tool) ?? { kind: 'unknown' },
     upstreams: () => [...roster.entries()].filter(([, entry]) => entry.kind === 'member').map(([name]) => name),
-    specs: () => members().map(({ accepted }) => accepted.spec),
     specs: () => members().map(({ accepted }) => accepted.spec),
     ...createUpstreamCalls(memberOf, find),
     offers,
