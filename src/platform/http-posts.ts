@@ -2,6 +2,7 @@
 // business of whoever keeps the session.
 import type { AppError } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/ports.ts';
+import { createNumbered } from '../lib/numbered.ts';
 import { readAnswer } from './http-answer.ts';
 import type { HttpClient, HttpExchange, HttpHead, Route } from './http-exchange.ts';
 import type { HttpRefusal } from './http-faults.ts';
@@ -49,7 +50,7 @@ export interface Posts {
 const lingerMs = 2_000;
 
 export function createPosts({ client, clock, maxBytes, receive, accepted, refused, over }: PostsDeps): Posts {
-  const running = new Map<number, HttpExchange>();
+  const running = createNumbered<HttpExchange>();
   const telling = new Set<HttpExchange>();
   let quiet: (() => void)[] = [];
 
@@ -94,27 +95,26 @@ export function createPosts({ client, clock, maxBytes, receive, accepted, refuse
             retryMs = ms;
           },
           refused(refusal) {
-            running.delete(id);
+            running.take(id);
             refused(id, refusal);
           },
           done() {
-            running.delete(id);
+            running.take(id);
             over(id, { position, retryMs });
           },
           failed(error) {
-            running.delete(id);
+            running.take(id);
             over(id, { error, position, retryMs });
           },
         },
         maxBytes,
       ),
     );
-    running.set(id, exchange);
+    running.put(id, exchange);
   }
 
   function abandon(id: number): void {
-    running.get(id)?.abandon();
-    running.delete(id);
+    running.take(id)?.abandon();
   }
 
   return {
@@ -123,7 +123,7 @@ export function createPosts({ client, clock, maxBytes, receive, accepted, refuse
       else ask(post, post.id);
     },
     settled(id, answered) {
-      if (!running.has(id)) return;
+      if (running.get(id) === undefined) return;
       if (!answered) abandon(id);
       else clock.after(lingerMs, () => abandon(id));
     },
@@ -140,7 +140,7 @@ export function createPosts({ client, clock, maxBytes, receive, accepted, refuse
         });
       }),
     stop() {
-      for (const id of running.keys()) abandon(id);
+      for (const [id] of running.all()) abandon(id);
       for (const exchange of telling) exchange.abandon();
       telling.clear();
     },

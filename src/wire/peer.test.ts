@@ -53,6 +53,20 @@ describe('the peer of an upstream', () => {
     expect(peer.counts().late).toBe(2);
   });
 
+  test('one request that waits long keeps its own id and answer while hundreds come and go, and no id is used twice', async () => {
+    const { peer, ask, sent } = harness();
+    const first = ask();
+    for (let round = 0; round < 300; round += 1) {
+      const asked = ask();
+      peer.receive(`{"jsonrpc":"2.0","id":${Number(sent.at(-1)?.['id'])},"result":{"round":${round}}}`);
+      expect(await asked).toMatchObject({ value: { round } });
+    }
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(301);
+    peer.receive('{"jsonrpc":"2.0","id":1,"result":{"first":true}}');
+    expect(await first).toMatchObject({ value: { first: true } });
+    expect(peer.counts().late).toBe(0);
+  });
+
   const progress = '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}';
 
   test('[FLEET-12] [CASE-7] progress begins the time of a call anew, and silence after it ends the call', async () => {

@@ -4,6 +4,7 @@
 import type { ClientHost } from '../kernel/client-host.ts';
 import { AppError } from '../kernel/errors.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { createNumbered } from '../lib/numbered.ts';
 import type { Clock, Unsubscribe, UpstreamReply, UpstreamRequestOptions } from '../kernel/ports.ts';
 import { createAsks, longestAskMs, type AskRoute } from './asks.ts';
 import { readFrame, splitBatch, type Frame } from './frame-slice.ts';
@@ -84,7 +85,7 @@ interface Pending {
 }
 
 export function createPeer({ send, clock, host, onNotification, onBroken }: PeerOptions): Peer {
-  const pending = new Map<number, Pending>();
+  const pending = createNumbered<Pending>();
   const asks = createAsks({ clock, send, declared: host !== undefined });
   const counts = { late: 0, garbage: 0, strayProgress: 0 };
   let lastId = 0;
@@ -108,7 +109,7 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
     stopTimer = undefined;
     const now = clock.monotonic();
     let next = Infinity;
-    for (const [id, entry] of pending) {
+    for (const [id, entry] of pending.all()) {
       const dueAt = isPaused(entry) ? entry.deadline + entry.patienceMs : entry.deadline;
       if (dueAt <= now) timeOut(id, entry);
       else next = Math.min(next, dueAt);
@@ -133,10 +134,8 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
   }
 
   function take(id: number): Pending | undefined {
-    const entry = pending.get(id);
-    if (entry === undefined) return undefined;
-    pending.delete(id);
-    entry.settle();
+    const entry = pending.take(id);
+    entry?.settle();
     return entry;
   }
 
@@ -161,7 +160,9 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
         return reject(new AppError(ended.kind, ended.code, ended.message, { data: { ...ended.data, sent: false } }));
       if (signal.aborted) return reject(cancelledError(method, false));
       if (pending.size >= maxPending) return reject(overloaded());
-      const id = (lastId += 1);
+      do lastId += 1;
+      while (!pending.hasPlace(lastId));
+      const id = lastId;
       const abort = (): void => {
         leave(id);
         tellCancelled(id, method, 'the caller cancelled');
@@ -174,7 +175,7 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
         return reject(error);
       }
       const deadline = clock.monotonic() + timeoutMs;
-      pending.set(id, {
+      pending.put(id, {
         method,
         deadline,
         latest: deadline + (mostSpells - 1) * timeoutMs,
@@ -235,7 +236,7 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
     if (via !== undefined) return pending.get(via)?.host ?? host;
     let sole: ClientHost | undefined;
     let calls = 0;
-    for (const entry of pending.values()) {
+    for (const [, entry] of pending.all()) {
       if (housekeeping.test(entry.method)) continue;
       if (calls > 0 && entry.host !== sole) return undefined;
       sole = entry.host;
@@ -247,7 +248,8 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
   function routeOf(via: number | undefined): AskRoute | undefined {
     const asked = hostOf(via);
     if (asked === undefined) return undefined;
-    const waiting = via === undefined ? [...pending.values()].filter((entry) => entry.host === asked) : [pending.get(via)];
+    const ofTheirs = (): Pending[] => pending.all().flatMap(([, entry]) => (entry.host === asked ? [entry] : []));
+    const waiting = via === undefined ? ofTheirs() : [pending.get(via)];
     return { host: asked, pause: (giveUp) => pause(waiting, giveUp) };
   }
 
@@ -290,7 +292,7 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
     ended = error;
     stopTimer?.();
     asks.end();
-    for (const id of pending.keys()) take(id)?.reject(error);
+    for (const [id] of pending.all()) take(id)?.reject(error);
   }
 
   return {
@@ -308,7 +310,7 @@ export function createPeer({ send, clock, host, onNotification, onBroken }: Peer
     },
     dropped: garbage,
     fail: (id, error) => leave(id)?.reject(error),
-    waits: (id) => pending.has(id),
+    waits: (id) => pending.get(id) !== undefined,
     asking: () => asks.outstanding() > 0,
     forgetAsks: () => asks.end(),
     end,
