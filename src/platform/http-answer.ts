@@ -1,8 +1,9 @@
 // Reads the answer to one POST or GET of MCP's Streamable HTTP: a JSON body, a stream of events, nothing, or a refusal. Messages are handed
 // on as the texts they are, in the order of their arrival. Bounds what it holds. Knows no ids and no sessions.
-import { Buffer, isUtf8 } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { createEventReader, type EventReader } from '../wire/sse.ts';
 import type { AppError } from '../kernel/errors.ts';
+import { createBodyText } from './http-body-text.ts';
 import type { HttpHead, HttpReader } from './http-exchange.ts';
 import { broken, type HttpRefusal } from './http-faults.ts';
 
@@ -21,6 +22,7 @@ export interface AnswerReader {
 }
 
 const maxRefusalBytes = 64 * 1024;
+const maxChallenge = 2_048;
 /** A position goes back in a header; one that no header can carry is none. */
 const carriable = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
 
@@ -52,24 +54,29 @@ function bodyReader(head: HttpHead, reader: AnswerReader, maxBytes: number): Bod
   const encoding = head.header('content-encoding') ?? 'identity';
   if (encoding !== 'identity') throw broken(`compressed its answer (${encoding.slice(0, 32)}), which nobody asked for`);
   const type = (head.header('content-type') ?? '').split(';')[0]?.trim().toLowerCase();
-  if (type === 'application/json') return jsonReader(reader, maxBytes);
+  if (type === 'application/json') return jsonReader(head, reader, maxBytes);
   if (type === 'text/event-stream') return streamReader(reader, maxBytes);
   throw broken(`answered with content of type '${(type ?? '').slice(0, 64)}' instead of JSON or a stream of events`);
 }
 
-function jsonReader(reader: AnswerReader, maxBytes: number): BodyReader {
-  const chunks = collect(maxBytes, () => {
-    throw broken(`answered with more than ${maxBytes} bytes`);
-  });
+function jsonReader(head: HttpHead, reader: AnswerReader, maxBytes: number): BodyReader {
+  const announced = Number(head.header('content-length') ?? 0);
+  const body = createBodyText(maxBytes, announced > 0 ? announced : 0);
   return {
-    data: (chunk) => chunks.push(chunk),
+    data(chunk) {
+      try {
+        body.push(chunk);
+      } catch {
+        throw broken(`answered with more than ${maxBytes} bytes`);
+      }
+    },
     end() {
-      const bytes = chunks.whole();
-      if (!isUtf8(bytes)) {
+      const text = body.end();
+      if (text === undefined) {
         reader.failed(broken('answered with bytes that are not UTF-8'));
         return;
       }
-      if (bytes.length > 0) reader.message(bytes.toString('utf8'));
+      if (text !== '') reader.message(text);
       reader.done();
     },
   };
@@ -98,31 +105,22 @@ function streamReader(reader: AnswerReader, maxBytes: number): BodyReader {
 }
 
 function refusalReader(head: HttpHead, reader: AnswerReader): BodyReader {
-  const chunks = collect(maxRefusalBytes, () => undefined);
-  return {
-    data: (chunk) => chunks.push(chunk),
-    end() {
-      reader.refused({
-        status: head.status,
-        body: chunks.whole().toString('utf8'),
-        retryAfterMs: retryAfterMs(head.header('retry-after')),
-        location: head.header('location'),
-      });
-    },
-  };
-}
-
-/** Chunks up to a bound; what comes beyond it is dropped, or whatever `over` does. */
-function collect(maxBytes: number, over: () => void): { push(chunk: Buffer): void; whole(): Buffer } {
   const chunks: Buffer[] = [];
   let length = 0;
   return {
-    push(chunk) {
+    data(chunk) {
       length += chunk.length;
-      if (length > maxBytes) over();
-      else chunks.push(chunk);
+      if (length <= maxRefusalBytes) chunks.push(chunk);
     },
-    whole: () => (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)),
+    end() {
+      reader.refused({
+        status: head.status,
+        body: Buffer.concat(chunks).toString('utf8'),
+        retryAfterMs: retryAfterMs(head.header('retry-after')),
+        location: head.header('location'),
+        challenge: head.header('www-authenticate')?.slice(0, maxChallenge),
+      });
+    },
   };
 }
 

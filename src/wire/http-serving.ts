@@ -1,9 +1,10 @@
 // What a TCP door does with a request whatever read it: the handler is asked with the head, then given the body, and costs one request,
 // never the process, when it throws. Knows no socket.
-import { isUtf8, type Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { Log } from '../kernel/ports.ts';
 import type { BodyHandler, HttpHandler, HttpHead, HttpReply } from './http-exchange.ts';
 import { encodeError, rpcCode } from './jsonrpc.ts';
+import { readUtf8 } from './utf8-text.ts';
 
 export interface Serving {
   /** What takes the body; `undefined` when nothing will. */
@@ -31,12 +32,13 @@ export function createServing(handler: HttpHandler, log: Log): Serving {
       }
     },
     take(takeBody, body, reply) {
-      if (!isUtf8(body)) {
+      const text = readUtf8(body);
+      if (text === undefined) {
         reply.send(400, json, encodeError(null, rpcCode.parseError, 'The body is not UTF-8.'));
         return;
       }
       try {
-        takeBody(body.toString('utf8'));
+        takeBody(text);
       } catch (error) {
         failed(reply, error);
       }

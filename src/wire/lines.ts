@@ -1,6 +1,7 @@
 // Newline-delimited JSON framing (MCP stdio transport): bytes in, whole lines out. Knows nothing of what a line says.
 // A line is decoded as a whole, so a character split over two chunks is safe; its length is bounded, so a flood is not kept.
-import { Buffer, isUtf8 } from 'node:buffer';
+import { Buffer } from 'node:buffer';
+import { readUtf8 } from './utf8-text.ts';
 
 /** Why a line was thrown away. `oversize` is reported once, when the bound is passed; the rest of that line is skipped. */
 export type LineFault = 'oversize' | 'encoding';
@@ -36,9 +37,9 @@ export function createLineReader(options: {
   function deliver(line: Buffer): void {
     const end = line.length > 0 && line[line.length - 1] === carriageReturn ? line.length - 1 : line.length;
     if (end === 0) return;
-    const text = line.subarray(0, end);
-    if (isUtf8(text)) onLine(text.toString('utf8'));
-    else onFault('encoding');
+    const text = readUtf8(end === line.length ? line : line.subarray(0, end));
+    if (text === undefined) onFault('encoding');
+    else onLine(text);
   }
 
   function hold(part: Buffer): void {
