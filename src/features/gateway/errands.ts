@@ -48,9 +48,10 @@ export function errandOf(
   };
 }
 
-function paramsOf({ rest, args }: RelayRequest, target: Offered, { key }: OfferTarget): JsonObject {
+function paramsOf({ method, rest, args }: RelayRequest, target: Offered, { key }: OfferTarget): JsonObject {
   const { ref } = rest;
-  if (isObject(ref)) return { ...rest, ref: target.kind === 'prompt' ? { ...ref, name: key } : { ...ref, uri: key } };
+  if (method === 'completion/complete' && isObject(ref))
+    return { ...rest, ref: target.kind === 'prompt' ? { ...ref, name: key } : { ...ref, uri: key } };
   if (target.kind !== 'prompt') return { ...rest, uri: key };
   return { ...rest, name: key, ...(args === undefined ? {} : { arguments: args }) };
 }

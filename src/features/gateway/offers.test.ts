@@ -84,6 +84,16 @@ test('[REL-2] a prompt reaches its upstream under its own name, with everything 
   const answer = { kind: 'upstream', result: oddAnswer(sent) };
   expect(await relay(kimi, prompt('b__greet'), { args: { who: 'ada' }, rest })).toEqual(answer);
   expect(await relay(kimi, prompt('greet'), { args: { who: 'ada' }, rest, scope: at('b') })).toEqual(answer);
+  // Of completion alone `ref` says what it is about.
+  const odd = { ref: { type: 'ref/prompt', name: 'secret' } };
+  expect(await relay(kimi, prompt('b__greet'), { args: { who: 'ada' }, rest: odd })).toEqual({
+    kind: 'upstream',
+    result: oddAnswer({ ...odd, name: 'greet', arguments: { who: 'ada' } }),
+  });
+  expect(await relay(kimi, resource('b:own'), { rest: odd })).toEqual({
+    kind: 'upstream',
+    result: oddAnswer({ ...odd, uri: 'b:own' }),
+  });
   const short = keys(kimi, 'prompts').find((name) => String(name).startsWith('b__W'));
   expect(await relay(kimi, prompt(String(short)))).toEqual({ kind: 'upstream', result: oddAnswer({ name: 'Wörds are long' }) });
 });
