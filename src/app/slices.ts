@@ -194,7 +194,7 @@ export async function openSlices({
   cleanup.add(() => git.close());
   const minting = createMinting({ clock, entropy, digest, keys: createKeySigner(), http: createTokenHttp() });
   let loginEntries: () => readonly LoginEntry[] = () => [];
-  const logins = createOAuthLogins({ vault, http: createTokenHttp(), clock, entropy, log, entries: () => loginEntries() });
+  const logins = createOAuthLogins({ vault: guarded, http: createTokenHttp(), clock, entropy, log, entries: () => loginEntries() });
   cleanup.add(async () => logins.close());
   const providers = [...injectionProviders, ...minting, logins.provider];
   const auth = createAuth({ vault: guarded, audit, clock, entropy, providers });

@@ -347,7 +347,7 @@ describeDatabases('[STORE-1] agents', (open) => {
   });
 
   test('[DECOY-2] what is suspended at once passes nothing while the record is not to be had, and is suspended for good when it is', async () => {
-    const { agents, audit, clock, restart } = await bench(open);
+    const { agents, audit, clock, ended, restart } = await bench(open);
     await agents.add('kimi', operator);
     audit.fail(true);
     await agents.suspendAtOnce('kimi', 'a decoy');
@@ -357,6 +357,10 @@ describeDatabases('[STORE-1] agents', (open) => {
     clock.advance(5_000);
     await expect.poll(() => agents.get('kimi')?.state).toBe('suspended');
     expect((await restart()).get('kimi')).toMatchObject({ state: 'suspended', reason: 'a decoy' });
+    // What it is told reaches it first.
+    expect(ended).toEqual([]);
+    clock.advance(250);
+    expect(ended).toEqual(['kimi:suspended']);
     expect(audit.of('agent.suspended')).toMatchObject([{ actor: 'daemon' }]);
     await agents.unsuspend('kimi', operator);
     agents.assertActive('kimi');

@@ -58,6 +58,8 @@ interface Change {
   readonly event: AuditEvent;
   /** Told to the listeners when this change ends what the agent had. */
   readonly ends: AgentEnd;
+  /** Its sessions end so much later, in milliseconds, so that what it is told reaches it; nothing of it passes meanwhile. */
+  readonly lastWordMs?: number;
   readonly sealed?: AuditEntry['sealed'];
   /** Changes the row, or throws; `false` = there was nothing to change. */
   readonly apply: (tx: Transaction, row: AgentRow | undefined) => Promise<boolean>;
@@ -65,6 +67,8 @@ interface Change {
 
 /** A suspension that could not be committed is tried again after this. */
 const suspendAgainMs = 5_000;
+/** For an answer that is on its way. */
+const lastWordMs = 250;
 
 export async function createAgents({ db, audit, clock, entropy, digest }: AgentsDeps): Promise<AgentRegistry> {
   const directory = createDirectory(await readAgents(db.queries));
@@ -75,7 +79,7 @@ export async function createAgents({ db, audit, clock, entropy, digest }: Agents
   const takeTurn = createTurns();
   const now = (): string => new Date(clock.now()).toISOString();
 
-  async function change({ name, by, event, ends, sealed, apply }: Change): Promise<void> {
+  async function change({ name, by, event, ends, lastWordMs, sealed, apply }: Change): Promise<void> {
     const giveBack = await takeTurn();
     try {
       await audit.commit(
@@ -89,14 +93,14 @@ export async function createAgents({ db, audit, clock, entropy, digest }: Agents
     } finally {
       try {
         // Also when the commit failed: it may have reached the database before it did. Memory says what stands there.
-        await reload(name, ends);
+        await reload(name, ends, lastWordMs);
       } finally {
         giveBack();
       }
     }
   }
 
-  async function reload(name: string, ends: AgentEnd): Promise<void> {
+  async function reload(name: string, ends: AgentEnd, lastWordMs: number | undefined): Promise<void> {
     let row: AgentRow | undefined;
     try {
       row = await readAgent(db.queries, name);
@@ -105,7 +109,19 @@ export async function createAgents({ db, audit, clock, entropy, digest }: Agents
       tell(name, ends);
       throw failure;
     }
-    if (directory.put(name, row)) tell(name, ends);
+    if (!directory.put(name, row)) return;
+    if (lastWordMs === undefined) tell(name, ends);
+    else clock.after(lastWordMs, () => tellLater(name, ends));
+  }
+
+  /** Unless it is active again by now. Nobody waits for this who could be told of a failure. */
+  function tellLater(name: string, ends: AgentEnd): void {
+    if (directory.byName(name)?.state === 'active') return;
+    try {
+      tell(name, ends);
+    } catch {
+      // Its sessions are of no use to it: each call is refused.
+    }
   }
 
   /** Every listener is called, also when one before it throws; the first failure is told. */
@@ -121,12 +137,13 @@ export async function createAgents({ db, audit, clock, entropy, digest }: Agents
     if (failures.length > 0) throw failures[0];
   }
 
-  async function suspend(name: string, reason: string | undefined, by: Decision): Promise<void> {
+  async function suspend(name: string, reason: string | undefined, by: Decision, lastWordMs?: number): Promise<void> {
     await change({
       name,
       by,
       event: 'agent.suspended',
       ends: 'suspended',
+      ...(lastWordMs !== undefined && { lastWordMs }),
       ...(reason !== undefined && { sealed: { reason } }),
       async apply(tx, row) {
         if (changeable(name, row).state === 'suspended') return false;
@@ -139,7 +156,7 @@ export async function createAgents({ db, audit, clock, entropy, digest }: Agents
   async function suspendHeld(name: string, reason: string): Promise<void> {
     if (!held.has(name)) return;
     try {
-      await suspend(name, reason, { actor: 'daemon' });
+      await suspend(name, reason, { actor: 'daemon' }, lastWordMs);
       held.delete(name);
     } catch {
       // Gone or revoked: nothing of it passes anyway. Otherwise the record or the database is not to be had now.
@@ -237,7 +254,7 @@ export async function createAgents({ db, audit, clock, entropy, digest }: Agents
         },
       }),
 
-    suspend,
+    suspend: (name, reason, by) => suspend(name, reason, by),
 
     unsuspend: (name, by) =>
       change({

@@ -1,4 +1,4 @@
-// honeytoken rm, honeytoken discard: fewer decoys, which widens and so is signed.
+// honeytoken rm: one decoy fewer, which widens and so is signed.
 import { z } from 'zod';
 import { defineOperation } from '../../../kernel/operation.ts';
 import type { VaultKeeping } from '../../vault/vault.ts';
@@ -7,8 +7,6 @@ import { decisionOf } from '../decision.ts';
 
 const input = z.strictObject({ name: z.string().min(1).max(128).describe('As honeytoken ls has it.') });
 const output = z.strictObject({ removed: z.string() });
-const nothing = z.strictObject({});
-const discarded = z.strictObject({ discarded: z.int() });
 
 export interface TakeInDeps {
   readonly decoys: DecoyKeeping;
@@ -37,18 +35,5 @@ export function takeInOperation({ decoys, vault }: TakeInDeps) {
       await decoys.takeIn(name, by);
       return { removed: name };
     },
-  });
-}
-
-export function discardOperation({ decoys }: Pick<TakeInDeps, 'decoys'>) {
-  return defineOperation<z.infer<typeof nothing>, z.infer<typeof discarded>>({
-    name: 'defences.discard',
-    summary: 'Give up honeytokens whose rows cannot be read, so that agents may go on; their secrets stay.',
-    input: nothing,
-    output: discarded,
-    effect: 'change',
-    access: 'operator',
-    command: { words: 'honeytoken discard' },
-    run: async (_, context) => ({ discarded: await decoys.discardUnreadable(decisionOf(context)) }),
   });
 }

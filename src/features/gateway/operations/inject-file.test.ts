@@ -105,6 +105,20 @@ test('[FILE-1] a call asks a person in the pending shape, is signed with place, 
   expect(await inject(args)).toMatchObject({ status: 'pending_human_approval' });
 });
 
+test('[FILE-1] another file at the place than the one that was shown makes it another question', async () => {
+  writeFileSync(place, 'one');
+  const args = { ref: 'db_password', out: place };
+  const id = idOf(await inject(args));
+  await house.approve(id);
+  writeFileSync(place, 'edited since');
+  const again = await inject(args);
+  expect(again).toMatchObject({ status: 'pending_human_approval' });
+  expect(again['approval_id']).not.toBe(id);
+  expect(readFileSync(place, 'utf8')).toBe('edited since');
+  await house.deny(idOf(again), 'not now');
+  expect(await inject(args)).toMatchObject({ granted: false, status: 'denied', reason: 'A human denied this request: not now' });
+});
+
 test('[FILE-2] neither a grant that a person gave nor a rule that does not name vault:inject lifts the question; one that does, does', async () => {
   // Allowed, but by a rule for everything.
   expect(await inject({ ref: 'db_password', out: place })).toMatchObject({ status: 'pending_human_approval' });

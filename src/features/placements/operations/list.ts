@@ -1,10 +1,9 @@
-// inject allowed, inject ls: where secrets may be placed, and where they were.
+// inject ls: the files that secrets were placed in.
 import { z } from 'zod';
 import { defineOperation } from '../../../kernel/operation.ts';
 import type { PlacementKeeping } from '../placements.ts';
 
 const input = z.strictObject({});
-const places = z.array(z.strictObject({ place: z.string() }));
 const placed = z.array(
   z.strictObject({
     out: z.string(),
@@ -19,19 +18,6 @@ export interface ListDeps {
   readonly placements: PlacementKeeping;
   /** The version a secret has now. */
   readonly versionOf: (ref: string) => number | undefined;
-}
-
-export function allowedOperation({ placements }: Pick<ListDeps, 'placements'>) {
-  return defineOperation<z.infer<typeof input>, z.infer<typeof places>>({
-    name: 'placements.allowed',
-    summary: 'List the places where secrets may be written to.',
-    input,
-    output: places,
-    effect: 'look',
-    access: 'local',
-    command: { words: 'inject allowed' },
-    run: async () => placements.destinations().map((place) => ({ place })),
-  });
 }
 
 export function listOperation({ placements, versionOf }: ListDeps) {
