@@ -4,6 +4,7 @@ import type { AgentCaller } from '../../kernel/caller.ts';
 import type { ClientHost } from '../../kernel/client-host.ts';
 import type { Dispatch, ToolScope } from '../../kernel/dispatch.ts';
 import { AppError } from '../../kernel/errors.ts';
+import { plainPrefixes } from '../../lib/plain-prefixes.ts';
 
 /** `params` is the JSON text of what the upstream said of the update. */
 export type Follower = (params: string) => void;
@@ -96,7 +97,5 @@ function createPlace(): Place {
 
 /** Each once. What is followed may be told of by its parts ("Subscriptions"). */
 function concerned(byUri: Place['byUri'], uri: string): ReadonlySet<Follower> {
-  const found = new Set<Follower>();
-  for (const [followed, { followers }] of byUri) if (uri.startsWith(followed)) for (const one of followers) found.add(one);
-  return found;
+  return new Set(plainPrefixes(uri).flatMap((whole) => [...(byUri.get(whole)?.followers ?? [])]));
 }

@@ -108,6 +108,12 @@ test('[ERA-12] an upstream that does not say whether it agrees holds nobody up, 
   expect(door.dispatch.followed.map(({ request: { signal } }) => signal.aborted)).toEqual([true, false]);
 });
 
+test('[ERA-12] what merely begins alike is no part of what a subscription is to', async () => {
+  const [one, two] = [await listen(1, ['a:dir']), await listen(2, ['a:dirt'])];
+  for (const uri of ['a:dirt/x', 'a:dir/x']) update(uri);
+  await expect.poll(() => [one, two].map(told)).toEqual([['a:dir/x'], ['a:dirt/x']]);
+});
+
 test('[ERA-12] a resource is followed once for all subscriptions of a caller, each hears of its own, until the last is gone', async () => {
   const one = await listen(1, ['a:b', 'a:c']);
   const two = await listen(2, ['a:b', 'a:d']);
