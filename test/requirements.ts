@@ -158,6 +158,8 @@ export const requirements = {
   'MINT-8': 'aws_sts: the keys of a role, by a request signed as the published examples of Signature Version 4 are.',
   'MINT-9': 'google_sa: a token for the scopes of the entry; an assertion goes to Google or the URL of the entry alone.',
   'MINT-10': 'huly: a login and its workspace, over their JSON-RPC.',
+  'MINT-11':
+    'Calls of each agent carry a token minted for it alone, in its requests or in a program of its own; neither key nor token comes back.',
 
   'GIT-1':
     'git is given a token for https at the very host, port and owner of an entry; no other spelling, suffix, look-alike or user part passes for it.',

@@ -14,6 +14,8 @@ export function loginProblem(
 ): string | undefined {
   if (isMinted(auth) && kind === 'stdio' && sharing === 'shared')
     return ': a token that is minted for one agent may serve no other: set sharing to agent or session.';
+  if (auth.type === 'aws_sts' && kind === 'http')
+    return ': keys of AWS are variables of a program that is started here; an upstream over HTTP signs nothing with them.';
   if (auth.type === 'env') {
     if (kind === 'http') return ': variables are for programs that are started here; over HTTP use bearer.';
     if (Object.keys(auth.env).length === 0) return '.env names no variable.';

@@ -137,7 +137,7 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
     apply(timed ? { kind: 'start_failed', at: clock.monotonic(), jitter: jitter() } : endings[why]);
     const tail = error.data?.['stderr_tail'];
     const stderrTail = typeof tail === 'string' ? deps.mask(tail) : '';
-    failure = { message: error.message, ...(stderrTail === '' ? {} : { stderrTail }) };
+    failure = { message: withAdvice(error), ...(stderrTail === '' ? {} : { stderrTail }) };
     if (!ended)
       log.warn('an upstream did not start', {
         upstream: name,
@@ -194,7 +194,7 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
     if (member.phase === 'login_needed') return;
     const connection = live;
     live = undefined;
-    failure = { message: error.message };
+    failure = { message: withAdvice(error) };
     apply({ kind: 'login_refused' });
     log.warn('an upstream is left alone until a human has seen to its login', { upstream: name, reason: error.message });
     if (connection !== undefined) leaving = connection.close(stopGraceMs);
@@ -293,4 +293,9 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
       apply({ kind: 'stopped' });
     },
   };
+}
+
+/** A provider that refused says what a person does about it; whoever asks why the upstream is left alone is told that as well. */
+function withAdvice({ code, message, hint }: AppError): string {
+  return code === 'auth.refused' && hint !== undefined ? `${message} ${hint}` : message;
 }
