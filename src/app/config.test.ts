@@ -28,6 +28,26 @@ test('[NAME-3] the naming of tools is the operator’s to set', () => {
   expect(settle('naming: safe\nlongest_name: 48')).toMatchObject({ naming: { style: 'safe', longest: 48 } });
 });
 
+test('[CATALOG-1] a catalogue from elsewhere needs its key and one place; plain http is for hosts that are named', () => {
+  const key = 'A'.repeat(43);
+  expect(settle(`registry: { key: ${key}, path: /srv/catalogue }\n`)).toMatchObject({
+    registry: { key, place: { path: '/srv/catalogue' } },
+  });
+  expect(settle(`registry: { key: ${key}, url: 'https://a.example/c' }\n`)).toMatchObject({
+    registry: { place: { url: 'https://a.example/c' } },
+  });
+  expect(settle('registration: { insecure_hosts: [wiki.lan] }\n').insecureHosts).toEqual(['wiki.lan']);
+  for (const text of [
+    'registry: { path: /srv/catalogue }',
+    `registry: { key: ${key} }`,
+    `registry: { key: ${key}, path: relative }`,
+    `registry: { key: ${key}, path: /a, url: 'https://a.example' }`,
+    `registry: { key: ${key}, url: 'http://a.example' }`,
+    'registry: { key: short, path: /a }',
+  ])
+    expect(() => settle(`${text}\n`)).toThrow(/registry/);
+});
+
 test('flags win over the file', () => {
   expect(settle('listeners: { agent_port: 1234, human_port: 1235 }', { agentPort: 0 })).toMatchObject({
     agentPort: 0,
