@@ -5,20 +5,12 @@ import type { Clock, Entropy, Unsubscribe } from '../../kernel/ports.ts';
 import { createListeners } from '../../lib/listeners.ts';
 import type { ValueSearch } from '../../lib/value-search.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Secret } from '../vault/model.ts';
 import type { Vault } from '../vault/vault.ts';
+import { createExchange, type Exchanged } from './exchange.ts';
 import { createHeld, type Held } from './held.ts';
 import { createMaskedTexts } from './masked-texts.ts';
-import {
-  isMinted,
-  refsOf,
-  type AuthConfig,
-  type AuthMode,
-  type AuthOf,
-  type AuthType,
-  type Credential,
-  type OAuthHealth,
-} from './model.ts';
+import { isMinted, refsOf, type AuthConfig, type AuthType, type Credential } from './model.ts';
+import type { AuthHealth, CredentialProvider, CredentialWish } from './provider.ts';
 import { staleAdvice, unbound, unsupported, waitingForSecrets } from './refusals.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
@@ -32,59 +24,7 @@ export interface AuthBinding {
   readonly auth: AuthConfig;
 }
 
-export interface CredentialWish {
-  readonly signal: AbortSignal;
-  /** On whose behalf; absent for the gateway's own look at the lists. Minted tokens of one agent are given to no other. */
-  readonly agent?: string;
-  /** What is left of the grant, milliseconds: a minted token lives no longer (token_ttl = min(provider, remaining grant)). */
-  readonly ttlMs?: number;
-}
-
-/** What a provider is told besides. */
-export interface ProviderWish extends CredentialWish {
-  readonly upstream: string;
-  /** Of the binding: where what is obtained will go. */
-  readonly origin?: string;
-  /** The upstream refused the last one though its time was not over: only another one helps. */
-  readonly refused: boolean;
-}
-
-/**
- * One way to log in. It is given the values of its refs and gives a credential back; caching, binding, single flight, redaction and the
- * record are the slice's, so a provider is a pure exchange. Rejects with `auth.refused` (the secret or login is not good any more; a
- * person must act) or `auth.unreachable` (try later).
- */
-export interface CredentialProvider<Type extends AuthType> {
-  readonly type: Type;
-  readonly mode: AuthMode;
-  refs(auth: AuthOf<Type>): readonly string[];
-  obtain(auth: AuthOf<Type>, secrets: ReadonlyMap<string, Uint8Array>, wish: ProviderWish): Promise<Obtained>;
-  /** Where it knows more of an upstream's login than whether its secrets are there. */
-  health?(upstream: string): Pick<AuthHealth, 'oauth' | 'actionRequired'>;
-  /** Where it knows before it is asked: another login is there, so that what was obtained from the one before is not used any more. */
-  onChanged?(listener: (upstream: string) => void): Unsubscribe;
-  /** The upstream turned a request away with this `WWW-Authenticate` (403): the credential is good, and not enough. */
-  challenged?(upstream: string, challenge: string): void;
-}
-
-export interface Obtained extends Omit<Credential, 'id'> {
-  /** Every secret text in it, to be redacted from results: minted tokens as well as what they were made from. */
-  readonly secrets: readonly string[];
-  /**
-   * Takes the token back where the provider can do that and gives a longer life than was wished for. Called once, when the credential is
-   * at its end (`expiresAt`, a newer one, a stop); best effort: never rejects.
-   */
-  readonly revoke?: () => Promise<void>;
-}
-
-export interface AuthHealth {
-  readonly mode: AuthMode;
-  readonly oauth?: OAuthHealth;
-  /** Refs that are not in the vault yet. */
-  readonly missing: readonly string[];
-  /** gate contract: what to tell the human, verbatim. */
-  readonly actionRequired?: string;
-}
+export type { AuthHealth, CredentialProvider, CredentialWish, Obtained, ProviderWish } from './provider.ts';
 
 export interface UpstreamAuth {
   /** From now on this is what goes by the upstream's name, and the one before it gets nothing any more. What comes back ends it. */
@@ -148,6 +88,7 @@ export function createAuth({ vault, audit, clock, entropy, providers }: AuthDeps
   const byType = new Map<AuthType, CredentialProvider<AuthType>>(providers.map((provider) => [provider.type, provider]));
   const bounds = new Map<string, Bound>();
   const masked = createMaskedTexts(clock);
+  const exchange = createExchange({ vault, audit, clock, entropy, masked });
   const changes = createListeners<[string]>();
   const stops = [
     vault.onChanged(changed),
@@ -195,7 +136,7 @@ export function createAuth({ vault, audit, clock, entropy, providers }: AuthDeps
   async function obtain(bound: Bound, agent: string | undefined, ttlMs: number | undefined): Promise<Credential> {
     for (let tries = 1; ; tries += 1) {
       const { epoch } = bound;
-      const { credential, revoke } = await exchange(bound, agent, ttlMs);
+      const { credential, revoke } = await obtainOnce(bound, agent, ttlMs);
       const late = bound.ending.signal.aborted;
       if (late || (epoch !== bound.epoch && tries < mostTries)) {
         masked.release(bound.binding.upstream, credential.id);
@@ -209,47 +150,23 @@ export function createAuth({ vault, audit, clock, entropy, providers }: AuthDeps
     }
   }
 
-  async function exchange(
+  function obtainOnce(
     { binding, refs, ending, refused }: Bound,
     agent: string | undefined,
     ttlMs: number | undefined,
-  ): Promise<{ readonly credential: Credential; readonly revoke: Obtained['revoke'] }> {
-    const { upstream, auth } = binding;
-    const { signal } = ending;
+  ): Promise<Exchanged> {
+    const { upstream, auth, origin, specDigest: spec } = binding;
     const provider = byType.get(auth.type);
     if (provider === undefined) throw unsupported(upstream, auth.type);
-    const secrets = refs.length === 0 ? [] : await vault.values(refs, { signal });
-    try {
-      const before = refs.length === 0 ? [] : vault.redactionValues(refs);
-      // No record, no use (DESIGN invariant 6).
-      audit.append({
-        event: 'secret.used',
-        actor: agent === undefined ? 'daemon' : `agent:${agent}`,
-        facts: { upstream, refs, type: auth.type, spec: binding.specDigest },
-      });
-      const id = entropy.uuid();
-      // Before anything is sent anywhere: whoever refuses may repeat what it was given.
-      const own = [...secrets.map(({ value }) => value), ...before].map(textOf);
-      for (const value of before) value.fill(0);
-      masked.remember(upstream, id, own);
-      const wish = {
-        signal,
-        upstream,
-        refused,
-        ...(binding.origin === undefined ? {} : { origin: binding.origin }),
-        ...(agent === undefined ? {} : { agent }),
-        ...(ttlMs === undefined ? {} : { ttlMs }),
-      };
-      const asked = clock.now();
-      const obtained = await provider.obtain(auth, valuesOf(secrets), wish);
-      masked.remember(upstream, id, [...own, ...obtained.secrets]);
-      const { headers, env, revoke } = obtained;
-      // Past the grant it is not used any more, however long its maker lets it live.
-      const expiresAt = Math.min(obtained.expiresAt ?? Infinity, isMinted(auth) && ttlMs !== undefined ? asked + ttlMs : Infinity);
-      return { credential: { id, headers, env, ...(expiresAt === Infinity ? {} : { expiresAt }) }, revoke };
-    } finally {
-      for (const secret of secrets) secret.wipe();
-    }
+    const wish = {
+      signal: ending.signal,
+      upstream,
+      refused,
+      ...(origin === undefined ? {} : { origin }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(ttlMs === undefined ? {} : { ttlMs }),
+    };
+    return exchange(provider, { auth, refs, spec }, wish);
   }
 
   return {
@@ -333,14 +250,4 @@ export function createAuth({ vault, audit, clock, entropy, providers }: AuthDeps
       bounds.clear();
     },
   };
-}
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
-function textOf(value: Uint8Array): string {
-  return decoder.decode(value);
-}
-
-function valuesOf(secrets: readonly Secret[]): ReadonlyMap<string, Uint8Array> {
-  return new Map(secrets.map(({ ref, value }) => [ref, value]));
 }

@@ -1,8 +1,8 @@
 // The credentials of one binding that are at hand: for everybody, or minted for one agent and no longer than its grant. Each goes at its
 // end, and whoever made it is told. Asks nobody for another.
 import type { Clock, Unsubscribe } from '../../kernel/ports.ts';
-import type { CredentialWish } from './auth.ts';
 import type { Credential } from './model.ts';
+import type { CredentialWish } from './provider.ts';
 
 export interface Held {
   /** One that may be used for this wish now; `spare` takes one that should be renewed already, but still works. */

@@ -1,6 +1,6 @@
 // The providers that hand out values as they are in the vault: in a header of each request, in the environment of a child. They say how a
 // value must look to be carried there, and mint nothing.
-import type { CredentialProvider } from './auth.ts';
+import type { CredentialProvider } from './provider.ts';
 import { shortestValue, type AuthType } from './model.ts';
 import { tooShort, unfitValue } from './refusals.ts';
 import { tokenVariable } from './token-places.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startHttpFixture } from '../../../test/fixtures/http-server.ts';
 import { fixtureCommand } from '../../../test/support/fixture-upstream.ts';
-import { acceptAll, callTool, fleetHome, statusOf, textOf } from '../../../test/support/fleet-home.ts';
+import { acceptAll, fleetHome, statusOf, textOf } from '../../../test/support/fleet-home.ts';
 import { createClock } from '../../platform/clock.ts';
 import { createEntropy } from '../../platform/crypto.ts';
 import { createAuth, type CredentialProvider } from '../auth/auth.ts';
@@ -59,7 +59,7 @@ test.each(['session', 'stateless'] as const)(
     const carried = fixture.seen
       .filter(({ message }) => message?.method === 'tools/call')
       .map(({ headers, message }) => [
-        (message?.params?.['arguments'] as { message: string }).message,
+        (message?.params?.['arguments'] as { message?: string } | undefined)?.message,
         headers.authorization?.replace(/^Bearer tok-\d+-/, ''),
       ]);
     expect(carried).toEqual(
