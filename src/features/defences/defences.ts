@@ -19,9 +19,9 @@ export interface Defences {
   readonly settings: Pick<DefenceSettings, 'modes' | 'effects' | 'effectOf'>;
   /**
    * Throws `defences.honeytoken` when what an agent sent touches a decoy, after what that means for the agent was done, and
-   * `defences.locked`. `undefined` at once where there is nothing to look for. `names`: its texts may mean secrets.
+   * `defences.locked`. Needed only while `decoys.armed`. `names`: its texts may mean secrets.
    */
-  inspect(agent: string, through: string, sent: readonly (Json | undefined)[], names: boolean): Promise<void> | undefined;
+  inspect(agent: string, through: string, sent: readonly (Json | undefined)[], names: boolean): Promise<void>;
   /** The vault for whatever hands values on: reading a decoy is refused, and told. */
   guarded<V extends Pick<Vault, 'values'>>(vault: V): V;
 }
@@ -50,7 +50,7 @@ export async function createDefences(deps: DefenceDeps): Promise<DefenceKeeping>
   const seal = createDecoySeal(cipher, entropy, key);
   const settings = await createDefenceSettings({ db, audit });
   const decoys = await createDecoys({ db, audit, entropy, seal, known: (ref) => vault.known(ref) });
-  const taint = createTaint({ audit, clock, mode: () => settings.modes().taint });
+  const taint = await createTaint({ db, audit, clock, log, settings });
 
   /** Suspends first: that must not wait for the record, nor fail with it. */
   async function trigger({ agent, ref, vector, through }: Trigger): Promise<AppError> {
@@ -80,18 +80,12 @@ export async function createDefences(deps: DefenceDeps): Promise<DefenceKeeping>
     decoys,
     taint,
     settings,
-    inspect(agent, through, sent, names) {
-      if (!decoys.armed) return undefined;
+    async inspect(agent, through, sent, names) {
+      decoys.assertReadable();
       for (const value of sent) {
         const found = value === undefined ? undefined : decoys.foundIn(value, names);
-        if (found !== undefined) {
-          return trigger({ agent, ...found, through }).then((error) => {
-            throw error;
-          });
-        }
+        if (found !== undefined) throw await trigger({ agent, ...found, through });
       }
-      decoys.assertReadable();
-      return undefined;
     },
     guarded: (inner) => ({
       ...inner,

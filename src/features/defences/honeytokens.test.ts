@@ -2,6 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createEntropy } from '../../platform/crypto.ts';
+import { askingUpstream } from '../../../test/support/asking-upstream.ts';
+import { fakeHost } from '../../../test/support/fake-host.ts';
 import { openGatewayHouse, type GatewayHouse } from '../../../test/support/gateway-house.ts';
 import type { HouseAgent } from '../../../test/support/house-agent.ts';
 import { putSecret } from '../../../test/support/put-secret.ts';
@@ -101,6 +103,33 @@ test.each<[string, string, (given: string) => Record<string, unknown>]>([
   const [incident] = await house.records('honeytoken.triggered');
   expect(incident).toMatchObject({ actor: `agent:${agent.caller.agent}`, facts: { ref: 'prod_deploy_key', mode: 'enforce' } });
   expect(house.recordText()).not.toContain(value);
+});
+
+test('[DECOY-2] W19: a login that names it is refused in the words of the page on registration', async () => {
+  const { text } = await agent.reads('scopegate_register_upstream', {
+    name: 'mine',
+    transport: { kind: 'http', url: 'https://mine.example/mcp' },
+    auth: { type: 'bearer', secretRef: 'prod_deploy_key' },
+  });
+  expect(text).toMatch(/^ERROR: Registration denied: 'prod_deploy_key' is a honeytoken\./);
+  expect(await state(agent)).toBe('suspended');
+  expect(await house.open(agent)).toEqual([]);
+});
+
+test('[DECOY-2] what a client answers to an upstream’s question is looked at too, and the upstream learns nothing', async () => {
+  const upstream = await askingUpstream();
+  await house.decide('fleet.add', { name: 'asks', url: upstream.url });
+  await house.adopt(policies.replace('up:', '{up,asks}:'));
+  const host = fakeHost();
+  host.answers = () => ({ action: 'accept', content: { token: value } });
+  const params = { message: 'token?', requestedSchema: { type: 'object', properties: {} } };
+  const got = await agent.call('asks__ask', { method: 'elicitation/create', params }, { host }).then(
+    (answer) => JSON.stringify(answer),
+    (thrown: unknown) => String(thrown),
+  );
+  for (const secret of [value, 'prod_deploy_key']) expect(got).not.toContain(secret);
+  expect(host.asked).toHaveLength(1);
+  expect(await state(agent)).toBe('suspended');
 });
 
 test('[DECOY-2] calls that come while the suspension is under way do not pass', async () => {

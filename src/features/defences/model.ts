@@ -23,6 +23,15 @@ export type DecoyMode = (typeof decoyModes)[number];
 export const taintModes = ['off', 'alert', 'enforce'] as const;
 export type TaintMode = (typeof taintModes)[number];
 
+/** What an agent read, and until when that counts, in milliseconds since the Unix epoch. */
+export interface TaintMark {
+  readonly agent: string;
+  readonly upstream: string;
+  /** Name of the pattern. */
+  readonly pattern: string;
+  readonly until: number;
+}
+
 export interface Modes {
   readonly honeytokens: DecoyMode;
   readonly taint: TaintMode;

@@ -20,7 +20,7 @@ export interface AdmissionDeps {
   readonly grants: Grants;
   readonly approvals: Approvals;
   readonly rate: Rate;
-  readonly defences: Pick<Defences, 'taint' | 'settings'>;
+  readonly defences: Pick<Defences, 'taint'>;
 }
 
 /** For calls that may wait for a decision. */
@@ -132,7 +132,7 @@ function exactly(
 
 function taintOn({ defences }: Pick<AdmissionDeps, 'defences'>, agent: string, subject: Subject): string | undefined {
   const { capability, annotations } = subject;
-  return defences.taint.asks(agent, capability, () => defences.settings.effectOf(capability, annotations));
+  return defences.taint.asks(agent, capability, annotations);
 }
 
 /**

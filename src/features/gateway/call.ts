@@ -71,8 +71,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     try {
       agents.assertActive(caller.agent);
       const operation = listing.operation(call);
-      const looked = defences.inspect(caller.agent, call.name, [call.args, call.rest], operation !== undefined);
-      if (looked !== undefined) await looked;
+      if (defences.decoys.armed) await defences.inspect(caller.agent, call.name, [call.args, call.rest], operation !== undefined);
       if (operation !== undefined) return await own.call(caller, operation, call);
       errand = errandFor(caller, find(caller, call), call);
       admission = await admit(deps, caller, errand.subject, errand.args, call);
@@ -88,8 +87,8 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     let admission: Admission;
     try {
       agents.assertActive(caller.agent);
-      const looked = defences.inspect(caller.agent, request.method, [request.args, request.rest, wordOf(target)], false);
-      if (looked !== undefined) await looked;
+      if (defences.decoys.armed)
+        await defences.inspect(caller.agent, request.method, [request.args, request.rest, wordOf(target)], false);
       if (target.kind === 'task' || target.kind === 'tasks') ({ errand, admission } = tasks.errand(caller, request));
       else {
         errand = errandOf({ fleet, policy, offers }, caller, request, target);

@@ -8,6 +8,7 @@ import type { UpstreamReply } from '../../kernel/ports.ts';
 import { hasDuplicateKeys } from '../../lib/json-text.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { Defences } from '../defences/defences.ts';
 import type { Results } from '../results/results.ts';
 import type { RedactCategory } from '../policy/model.ts';
 import { beyondClient, isKnown, isObject, methodCapability, policyOnAsk, type AskDeps, type AskVerdict } from './ask-verdict.ts';
@@ -24,6 +25,7 @@ export interface GovernedHostDeps extends AskDeps {
   readonly agents: Pick<Agents, 'assertActive'>;
   readonly audit: Audit;
   readonly results: Results;
+  readonly defences: Pick<Defences, 'decoys' | 'inspect'>;
   /** The places of sallyport.yaml whose part of a client's roots this upstream is told. */
   readonly rootsOf: (upstream: string) => readonly string[];
   /** Whether the caller wants log messages of this level. */
@@ -57,7 +59,7 @@ export function createGovernedHosts(deps: GovernedHostDeps): GovernedHosts {
 }
 
 function govern(deps: GovernedHostDeps, host: ClientHost, upstream: string, caller: AgentCaller): GovernedHost {
-  const { policy, agents, audit, results, rootsOf, wantsLog } = deps;
+  const { policy, agents, audit, results, defences, rootsOf, wantsLog } = deps;
   const masked = new Set<RedactCategory>();
   const actor = actorOf(caller);
   let shown: JsonObject | undefined;
@@ -107,6 +109,16 @@ function govern(deps: GovernedHostDeps, host: ClientHost, upstream: string, call
     return { kind: 'result', value, json: JSON.stringify(value) };
   }
 
+  /** What the answer carries is no business of the upstream's, and neither is why it gets none. */
+  async function touchesDecoy(method: string, given: UpstreamReply): Promise<boolean> {
+    if (!defences.decoys.armed) return false;
+    const sent = given.kind === 'result' ? given.value : given.json;
+    return defences.inspect(caller.agent, method, [sent], false).then(
+      () => false,
+      () => true,
+    );
+  }
+
   async function ask(request: HostRequest): Promise<UpstreamReply> {
     if (open >= mostOpen) return refuse(request.method, unavailable, `${mostOpen} questions to this client are open already.`);
     open += 1;
@@ -132,6 +144,10 @@ function govern(deps: GovernedHostDeps, host: ClientHost, upstream: string, call
     if (intent === undefined) return refuse(method, unavailable, 'Nothing is asked that cannot be recorded.');
     try {
       const given = await host.ask(request.params === undefined ? request : { ...request, params: mask(text, redact) });
+      if (await touchesDecoy(method, given)) {
+        intent.close('refused', { code: unavailable });
+        return refuse(method, unavailable, 'The answer is not passed on.');
+      }
       // People take their time: of whoever was suspended, or may not be asked any more, nothing is passed on.
       const now = verdictOn(method, params);
       if (now.effect === 'refuse') {

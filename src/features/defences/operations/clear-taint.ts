@@ -23,7 +23,7 @@ export function clearTaintOperation({ taint }: { readonly taint: Taint }) {
       return { read_from: marks.map(({ upstream, pattern }) => ({ upstream, pattern })) };
     },
     async run({ agent }, { caller, proofFacts }) {
-      taint.clear(agent, actorOf(caller), proofFacts);
+      await taint.clear(agent, actorOf(caller), proofFacts);
       return { cleared: agent };
     },
   });
