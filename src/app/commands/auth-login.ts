@@ -8,7 +8,7 @@ import type { Cli } from '../../faces/cli/ports.ts';
 import { writeRecord, type LoginRecord } from '../../features/auth/oauth2/login-record.ts';
 import type { LoginTargetOutput } from '../../features/auth/operations/login-target.ts';
 import type { VaultState } from '../../features/vault/model.ts';
-import { absent, damaged, locked } from '../../features/vault/refusals.ts';
+import { damaged, locked } from '../../features/vault/refusals.ts';
 import { sizeClassOf } from '../../features/vault/secret-value.ts';
 import { printable, printableJson } from '../../lib/printable.ts';
 import { makeLogin, type LoginParts } from './make-login.ts';
@@ -54,7 +54,6 @@ export function authLoginCommand(deps: VaultCommandDeps, parts: LoginParts): Com
 async function assertUsable({ daemon }: Cli): Promise<void> {
   const { state } = (await daemon.operate('vault.status', {})) as { state: VaultState };
   if (state === 'locked') throw locked();
-  if (state === 'absent') throw absent();
   if (state === 'damaged') throw damaged();
 }
 

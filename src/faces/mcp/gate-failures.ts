@@ -5,6 +5,7 @@ import type { AgentErrorCode } from '../../features/agents/model.ts';
 import type { ApprovalErrorCode } from '../../features/approvals/model.ts';
 import type { AuditErrorCode } from '../../features/audit/model.ts';
 import type { DefenceErrorCode } from '../../features/defences/model.ts';
+import type { AuthErrorCode } from '../../features/auth/model.ts';
 import type { FleetErrorCode } from '../../features/fleet/model.ts';
 import type { GatewayErrorCode } from '../../features/gateway/model.ts';
 import type { GrantErrorCode } from '../../features/grants/model.ts';
@@ -31,6 +32,7 @@ type DrawnCode =
   | AgentErrorCode
   | ApprovalErrorCode
   | AuditErrorCode
+  | AuthErrorCode
   | DefenceErrorCode
   | FleetErrorCode
   | GatewayErrorCode
@@ -65,6 +67,11 @@ const stopped = human('Stop: nothing will run for you until a human has looked a
 const recordDown = human('Nothing is done that cannot be recorded. Tell the human that the audit log is unavailable.');
 
 const vaultLocked: Envelope = { kind: 'auth_broken', next: 'human', step: 'Ask the human to run: sallyport vault unlock' };
+const loginNeeded: Envelope = {
+  kind: 'auth_broken',
+  next: 'human',
+  step: 'Tell the human that this upstream needs a login; nothing you can do will mend it.',
+};
 const secretMissing: Envelope = { kind: 'auth_broken', next: 'human', step: 'Ask the human to run: sallyport secret add <ref>' };
 
 /** Shown in place of a message that is not for the agent. */
@@ -159,6 +166,17 @@ const drawings: Readonly<Record<DrawnCode, Drawing>> = {
   'registry.no_source': 'misuse',
   'registry.unreachable': 'hidden',
   'registry.not_newer': 'hidden',
+
+  'auth.waiting_for_secret': secretMissing,
+  'auth.unfit_value': loginNeeded,
+  'auth.refused': loginNeeded,
+  'auth.needs_reauth': loginNeeded,
+  'auth.unsupported': loginNeeded,
+  'auth.unbound': resting,
+  'auth.unreachable': resting,
+  'auth.no_login': 'misuse',
+  'auth.other_login': 'misuse',
+  'auth.ref_taken': 'misuse',
 
   'vault.locked': vaultLocked,
   'vault.busy': vaultLocked,

@@ -1,10 +1,10 @@
 // What the operations of this slice need.
 import type { TokenHttp } from '../../kernel/ports.ts';
-import type { Vault } from '../vault/vault.ts';
+import type { VaultKeeping } from '../vault/vault.ts';
 import type { OAuthLogins } from './oauth2/oauth2.ts';
 
 export interface AuthOperationDeps {
   readonly logins: OAuthLogins;
-  readonly vault: Pick<Vault, 'known' | 'logins'>;
+  readonly vault: Pick<VaultKeeping, 'known' | 'logins' | 'state' | 'slots'>;
   readonly http: TokenHttp;
 }

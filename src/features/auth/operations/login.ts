@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { actorOf } from '../../../kernel/caller.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
-import { sizeClasses } from '../../vault/model.ts';
+import { sizeClasses, slotWords } from '../../vault/model.ts';
 import type { LoginEntry, OAuthLogins } from '../oauth2/oauth2.ts';
 import { isLive, readRecord, type LiveLogin } from '../oauth2/login-record.ts';
 import { otherLogin, refTaken } from '../oauth2/refusals.ts';
@@ -48,12 +48,17 @@ export function loginOperation({ logins, vault }: AuthOperationDeps) {
         client,
         may: scopes.length === 0 ? 'whatever the server gives' : scopes.join(' '),
         kept_as: ref,
+        ...(vault.state() === 'absent' && { vault: `is made with this; it opens with ${slotWords.key_file}` }),
         ...(record !== undefined && isLive(record) && { replaces: `a login with ${record.issuer}` }),
       };
     },
     async run(signed, { secrets, caller, proofFacts }) {
       const record = recordIn(secrets?.['login'] ?? new Uint8Array(), signed, logins);
-      await logins.keep(signed.upstream, record, { actor: actorOf(caller), ...(proofFacts && { proof: proofFacts }) });
+      const by = { actor: actorOf(caller), ...(proofFacts && { proof: proofFacts }) };
+      if (vault.state() === 'absent') {
+        await vault.slots.create([{ kind: 'key_file', label: '', params: '{}', secret: undefined }], by);
+      }
+      await logins.keep(signed.upstream, record, by);
       const { issuer, scopes, expires_at: end } = record;
       return { upstream: signed.upstream, issuer, scopes, expires_at: end === undefined ? null : new Date(end).toISOString() };
     },
