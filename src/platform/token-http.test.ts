@@ -124,3 +124,16 @@ it('[MINT-1] has no word of a request in what it says of a failure', async () =>
   expect(`${failed.message} ${failed.hint}`).not.toMatch(/geheim/);
   expect(failed.hint).toContain('Check');
 });
+
+it.each([
+  'https://169.254.169.254/',
+  'https://[fd00:ec2::254]/',
+  'https://[::ffff:169.254.169.254]/',
+  'https://2852039166/',
+  'https://0.0.0.0/',
+])('[SSRF-4] %s is asked nothing, whoever named it', async (url) => {
+  await expect(request(url)).rejects.toMatchObject({
+    code: 'auth.url_refused',
+    message: expect.stringContaining('credentials') as string,
+  });
+});

@@ -2,8 +2,11 @@
 // answer into an error: both carry credentials.
 import { request as plainRequest, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { mayConnect } from '../features/fleet/model.ts';
 import { AppError } from '../kernel/errors.ts';
 import type { TokenAnswer, TokenHttp, TokenRequest } from '../kernel/ports.ts';
+import { addressClass } from '../lib/ip-address.ts';
+import { guardedLookup } from './guarded-lookup.ts';
 
 /** The names and addresses of this very machine; a name that a resolver might answer differently for is none. */
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
@@ -22,9 +25,16 @@ function checked(text: string): URL {
   const url = URL.parse(text);
   if (!url) throw refusedUrl('the URL of a token endpoint cannot be read');
   if (url.username !== '' || url.password !== '') throw refusedUrl(`the URL of ${url.host} holds a user name or password`);
+  const kind = addressClass(hostOf(url));
+  if (kind !== undefined && !mayConnect(kind, 'local'))
+    throw refusedUrl(`${url.host} is no address of a server, or one that hands out credentials`);
   const isLoopback = loopback.test(url.hostname);
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return url;
   throw refusedUrl(`${url.host} would be sent a credential in clear`);
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function exchange(request: TokenRequest, url: URL): Promise<TokenAnswer> {
@@ -77,7 +87,9 @@ function optionsOf({ method, headers, body }: TokenRequest, url: URL): RequestOp
   return {
     method,
     // Whatever the hosts file makes of the name, in clear it is spoken to this machine only.
-    host: url.protocol === 'http:' && url.hostname === 'localhost' ? '127.0.0.1' : url.hostname.replace(/^\[|\]$/g, ''),
+    host: url.protocol === 'http:' && url.hostname === 'localhost' ? '127.0.0.1' : hostOf(url),
+    // Discovery follows what others say: a name of theirs must not lead to where machines are given their credentials.
+    lookup: guardedLookup('local'),
     port: url.port,
     path: `${url.pathname}${url.search}`,
     agent: false,
@@ -112,6 +124,7 @@ function headersOf({ headers }: IncomingMessage): Record<string, string> {
 
 function inWords({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ECONNREFUSED') return 'refuses connections';
+  if (code === 'EADDRRULED') return 'has a name that leads to an address of no server, or to one that hands out credentials';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'has a name that cannot be resolved';
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'broke off the connection';
   if (code !== undefined && /^(?:ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO)/.test(code)) {
