@@ -429,7 +429,8 @@ export const requirements = {
     'A URL that an agent proposes is refused in words where it leads to link-local or metadata addresses or hides where it leads, and what is private or unusual of it is read by the person.',
   'SSRF-3':
     'A name is held against the addresses its entry allows at every connection, so that turning it elsewhere later leads nowhere.',
-  'SSRF-4': 'Endpoints of tokens, of discovery and of catalogues are never where machines are given their credentials, whoever named them.',
+  'SSRF-4':
+    'Endpoints of tokens, of discovery and of catalogues are never where machines are given their credentials, whoever named them.',
 
   'REL-1':
     'Prompts, resources and templates of all upstreams are listed with every page and every byte; at /mcp prompts are named like tools, at /mcp/upstreams/<name> nothing is renamed.',
