@@ -148,7 +148,8 @@ export function createGateway(deps: GatewayDeps): Dispatch {
       beforeSend() {
         agents.assertActive(caller.agent);
         assertStillAdmitted(policy, caller.agent, errand.subject, errand.args, admission);
-        assertUntainted(deps, caller.agent, errand.subject, admission);
+        // What is said about a task belongs to the call that made it, which was let pass.
+        if (errand.method?.startsWith('tasks/') !== true) assertUntainted(deps, caller.agent, errand.subject, admission);
       },
     };
     try {
