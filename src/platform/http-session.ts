@@ -212,7 +212,8 @@ export async function openHttpSession(deps: HttpDeps, opening: HttpOpening): Pro
         receive: (text) => peer.receive(text),
         refused({ status }, worked) {
           if (worked && (status === 404 || status === 400)) lose(`HTTP ${status}`);
-          return worked && status >= 500;
+          // Of a login that is over the next one may be there by then.
+          return worked && (status >= 500 || status === 401);
         },
         unreachable: ({ message }) => void lose(message),
       });

@@ -112,7 +112,7 @@ export async function openHttpStateless(deps: HttpDeps, opening: HttpOpening): P
         else peer.receive(text);
       },
       refused(refusal, worked) {
-        const again = worked && refusal.status >= 500;
+        const again = worked && (refusal.status >= 500 || refusal.status === 401);
         if (!again) stream.ended(refused(refusal));
         return again;
       },

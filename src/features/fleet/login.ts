@@ -1,7 +1,8 @@
 // How one member is logged in to its upstream: each of its connections is opened with a credential, each request over HTTP carries the one
 // of now, and a connection whose credential is over is left when its calls are done. Knows no state machine and no secret.
 import { AppError, asAppError } from '../../kernel/errors.ts';
-import type { Clock, Unsubscribe, UpstreamConnection, UpstreamOpening } from '../../kernel/ports.ts';
+import type { Clock, Unsubscribe, UpstreamConnection, UpstreamOpening, UpstreamRequestOptions } from '../../kernel/ports.ts';
+import { createListeners } from '../../lib/listeners.ts';
 import type { AuthBinding, AuthHealth, UpstreamAuth } from '../auth/auth.ts';
 import { isMinted, type Credential } from '../auth/model.ts';
 import { createGuard, type GuardedConnection } from './guarded-connection.ts';
@@ -47,8 +48,8 @@ export interface Login {
   /** Why it cannot be had though the vault is open: names that are not in it. */
   missing(): readonly string[];
   health(): AuthHealth;
-  /** Another credential is there or may be had now. */
-  onChanged(listener: () => void): Unsubscribe;
+  /** `changed`: another credential is there or may be had now; else one that a process has is at its end. */
+  onChanged(listener: (changed: boolean) => void): Unsubscribe;
   close(): void;
 }
 
@@ -77,11 +78,10 @@ export function createLogin({ auth, binding, clock, connect, inProcess }: LoginD
   const lists = new WeakMap<Credential, readonly string[]>();
   const opened = new WeakMap<UpstreamConnection, { readonly connection: GuardedConnection; readonly credential: Credential }>();
   const over = new WeakSet<Credential>();
-  const listeners = new Set<() => void>();
-  const tell = (): void => listeners.forEach((listener) => listener());
+  const changes = createListeners<[boolean]>();
   const unbind = auth.bind(binding);
   const stop = auth.onChanged((upstream) => {
-    if (upstream === binding.upstream) tell();
+    if (upstream === binding.upstream) changes.tell(true);
   });
 
   function wished({ agent, until }: Borrower): { readonly agent?: string; readonly ttlMs?: number } {
@@ -122,11 +122,36 @@ export function createLogin({ auth, binding, clock, connect, inProcess }: LoginD
     if (ms > longestTimerMs) return;
     clock.after(ms, () => {
       over.add(credential);
-      tell();
+      changes.tell(false);
     });
   }
 
-  return {
+  /** For what cannot wait: streams of notices, goodbyes. Where none is at hand the next one has it. */
+  function current(borrower: Borrower, signal: AbortSignal): readonly string[] {
+    const held = auth.held(binding, wished(borrower));
+    if (held !== undefined) return lines(held);
+    wait(borrower, signal).catch(() => undefined);
+    return none;
+  }
+
+  /** What the gateway asks for itself, such as lists, is logged in as calls are, and has one more try as well. */
+  function carrying(inner: GuardedConnection, borrower: Borrower): GuardedConnection {
+    const put = <T>(how: UpstreamRequestOptions, send: (now: UpstreamRequestOptions) => Promise<T>): Promise<T> => {
+      if (how.login !== undefined) return send(how);
+      const { signal, timeoutMs } = how;
+      const what = 'The upstream was not logged in to in time.';
+      const patience = { clock, deadline: clock.monotonic() + timeoutMs, signal, what };
+      return loggedIn(login, { ...borrower, signal }, patience, (lines) => send({ ...how, login: lines }));
+    };
+    return {
+      ...inner,
+      request: (method, params, how) => put(how, (now) => inner.request(method, params, now)),
+      subscribe: (uri, how) => put(how, (now) => inner.subscribe(uri, now)),
+      unsubscribe: (uri, how) => put(how, (now) => inner.unsubscribe(uri, now)),
+    };
+  }
+
+  const login: Login = {
     inProcess,
     lines,
     wait,
@@ -134,14 +159,12 @@ export function createLogin({ auth, binding, clock, connect, inProcess }: LoginD
     async open(opening, borrower) {
       for (let again = true; ; again = false) {
         const credential = await wait(borrower, opening.signal);
-        const current = (): readonly string[] => {
-          const held = auth.held(binding, wished(borrower));
-          return held === undefined ? none : lines(held);
-        };
+        const lent = { env: credential.env, login: () => current(borrower, opening.signal) };
         try {
           const host = opening.host === undefined ? {} : { host: guard.host(opening.host) };
-          const connection = guard.connection(await connect({ env: credential.env, login: current }, { ...opening, ...host }));
-          opened.set(connection, { connection, credential });
+          const guarded = guard.connection(await connect(lent, { ...opening, ...host }));
+          const connection = inProcess ? guarded : carrying(guarded, borrower);
+          opened.set(connection, { connection: guarded, credential });
           if (inProcess) watch(credential);
           return connection;
         } catch (thrown) {
@@ -179,16 +202,13 @@ export function createLogin({ auth, binding, clock, connect, inProcess }: LoginD
     },
     missing: () => auth.health(binding).missing,
     health: () => auth.health(binding),
-    onChanged(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChanged: changes.add,
     close() {
       stop();
       unbind();
-      listeners.clear();
     },
   };
+  return login;
 
   async function left(connection: GuardedConnection, ending: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -149,6 +149,33 @@ describe('[INJECT-3] an upstream whose secret', () => {
   });
 });
 
+test('[INJECT-3] a call to an upstream whose secret is behind a closed vault waits for a person, and goes on', async () => {
+  const fixture = await fixtureOf();
+  const { home, fleet } = await opened(web(fixture.url));
+  await fleet.close();
+  await home.vault.lock('operator');
+  fixture.seen.length = 0;
+  const again = await home.open();
+  expect(statusOf(again, 'up')).toMatchObject({ state: 'stopped' });
+  const waiting = callTool(again, 'up', 'echo', { message: 'hi' });
+  await sleep(100);
+  expect(fixture.seen).toEqual([]);
+  await home.vault.slots.openByMachine(['key_file']);
+  expect(textOf(await waiting)).toBe('hi');
+  // Nobody comes: it is told which command opens it, and that nothing was sent.
+  await again.close();
+  await home.vault.lock('operator');
+  const third = await home.open();
+  const alone = failure(callTool(third, 'up', 'echo'));
+  await sleep(50);
+  home.vault.close();
+  expect(await alone).toMatchObject({
+    code: 'vault.locked',
+    hint: 'A person opens it with: sallyport vault unlock',
+    data: { sent: false },
+  });
+});
+
 describe('[INJECT-4] a changed value', () => {
   test('reaches an upstream over HTTP with the next request, in the session it has', async () => {
     const fixture = await fixtureOf();

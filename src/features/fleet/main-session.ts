@@ -248,8 +248,9 @@ export function createMainSession(deps: MainSessionDeps): MainSession {
         lose(connection, error.message);
         return;
       }
-      if (error.code === 'fleet.auth_broken') {
-        park(error);
+      const why = reasonOf(error);
+      if (why === 'login' || why === 'secrets') {
+        (why === 'login' ? park : awaitSecrets)(error);
         return;
       }
       apply({ kind: 'call_failed', at: clock.monotonic(), probe: false });

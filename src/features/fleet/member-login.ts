@@ -1,7 +1,7 @@
 // The login of a member in the course of its life: its connections are opened with it, replaced when it is another one, and what cannot be
 // logged in waits for whoever can mend that. Where there is no login nothing stands between. Knows no call and no tool.
 import { asAppError, type AppError } from '../../kernel/errors.ts';
-import type { UpstreamConnection } from '../../kernel/ports.ts';
+import type { Clock, UpstreamConnection } from '../../kernel/ports.ts';
 import type { AuthHealth } from '../auth/auth.ts';
 import { loggedIn, type Borrower, type Login, type Opening } from './login.ts';
 import type { MainSession } from './main-session.ts';
@@ -37,28 +37,48 @@ export interface MemberLoginDeps {
   readonly main: () => MainSession;
   readonly own: () => Pick<OwnSessions, 'forgive' | 'replace'>;
   readonly wake: () => Promise<void>;
+  readonly clock: Clock;
 }
 
-export function createMemberLogin({ open, login, main, own, wake }: MemberLoginDeps): MemberLogin {
+/** Until a connection that was just opened has been taken over by whoever asked for it. */
+const settleMs = 1_000;
+
+export function createMemberLogin({ open, login, main, own, wake, clock }: MemberLoginDeps): MemberLogin {
   if (login === undefined) return { ...withoutLogin, open };
   const borrowers = new Map<string, Borrower>();
-  const stop = login.onChanged(() => renewed(login));
+  const stop = login.onChanged((changed) => (changed ? renewed(login) : replace(login)));
 
-  /** Processes that have the one before are replaced, and whoever waited for it is tried. */
+  /** Processes that have one which is not given out any more make room for others. */
+  function replace(now: Login): void {
+    const session = main();
+    if (session.ended()) return;
+    own().replace((connection) => now.stale(connection));
+    const live = session.live();
+    if (live === undefined || !now.stale(live)) return;
+    session.replace(now.retire(live, session.ending));
+    void wake();
+  }
+
+  /** The same, and whoever waited for another one is tried. */
   function renewed(now: Login): void {
     const session = main();
     if (session.ended()) return;
     own().forgive();
-    own().replace((connection) => now.stale(connection));
-    const live = session.live();
-    if (live !== undefined && now.stale(live)) session.replace(now.retire(live, session.ending));
-    // Requests over HTTP have it each by itself; streams that wait for notices want it at hand.
-    else if (live !== undefined && !now.inProcess) now.wait({}, session.ending).catch((error: unknown) => parks(asAppError(error)));
-    if (session.starting()) void session.start().then(() => renewed(now), ignored);
-    else if (session.live() === undefined) {
+    replace(now);
+    if (session.live() === undefined && !session.starting()) {
       session.apply({ kind: 'stopped' });
       void wake();
+    } else if (!now.inProcess) {
+      // Requests over HTTP have it each by itself; streams that wait for notices want it at hand.
+      now.wait({}, session.ending).catch((error: unknown) => parks(asAppError(error)));
     }
+  }
+
+  /** One that changed while a process was started with it. */
+  async function opened(opening: Opening, key: string | undefined, now: Login): Promise<UpstreamConnection> {
+    const connection = await now.open(opening, (key === undefined ? undefined : borrowers.get(key)) ?? {});
+    if (now.stale(connection)) clock.after(settleMs, () => replace(now));
+    return connection;
   }
 
   function parks(error: AppError): boolean {
@@ -70,7 +90,7 @@ export function createMemberLogin({ open, login, main, own, wake }: MemberLoginD
   }
 
   return {
-    open: (opening, key) => login.open(opening, (key === undefined ? undefined : borrowers.get(key)) ?? {}),
+    open: (opening, key) => opened(opening, key, login),
     borrow: (key, { agent, until }) => void borrowers.set(key, { agent, until }),
     forget: (key) => void borrowers.delete(key),
     ask: (request, patience, send) => (login.inProcess ? send(undefined) : loggedIn(login, request, patience(), send)),

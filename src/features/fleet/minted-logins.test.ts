@@ -93,6 +93,28 @@ test('[INJECT-6] a token that is refused before its time is replaced once, and t
   expect([fixture.counts.calls, made.length - minted, statusOf(fleet, 'up')?.state]).toEqual([asked, 1, 'login_needed']);
 });
 
+test.each(['session', 'stateless', 'legacy'] as const)(
+  '[INJECT-5] what the gateway asks for itself (%s) never carries a token whose time is over',
+  async (era) => {
+    const fixture = await startHttpFixture({ era });
+    onTestFinished(() => fixture.stop());
+    const ends = new Map<string, number>();
+    const { made, fleet, call } = await fleetOf({ transport: { kind: 'http', url: fixture.url } }, 400);
+    fixture.gate = ({ headers }) => {
+      const token = headers.authorization?.replace('Bearer ', '') ?? '';
+      const known = made.some((one) => one.token === token);
+      if (!ends.has(token)) ends.set(token, performance.now() + 450);
+      return known && performance.now() < (ends.get(token) ?? 0) ? undefined : { status: 401 };
+    };
+    for (let times = 0; times < 3; times += 1) {
+      await sleep(500);
+      expect(await fleet.diagnose(new AbortController().signal)).toMatchObject({ up: { ok: true, mode: 'minted:jwt' } });
+      expect(textOf(await call('echo', 'ada', { message: 'hi' }))).toBe('hi');
+    }
+    expect(statusOf(fleet, 'up')?.state).toBe('ready');
+  },
+);
+
 test('[INJECT-5] [INJECT-4] a program of one agent has the token of that agent, and makes room for another at its end', async () => {
   const [command, ...args] = fixtureCommand('blabs', 'UP_ACCESS_TOKEN');
   const { made, call } = await fleetOf({ transport: { kind: 'stdio', command, args }, sharing: 'agent' }, 2_500);

@@ -93,7 +93,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
   let perSession = false;
   /** Of the processes that several sessions of one agent share. */
   const soles = new Map<string, SoleHost>();
-  const login = createMemberLogin({ open: deps.open, login: deps.login, main: () => main, own: () => own, wake });
+  const login = createMemberLogin({ open: deps.open, login: deps.login, main: () => main, own: () => own, wake, clock });
   const main = createMainSession({ ...deps, open: openMain });
   const following = createFollowing({ ...deps, upstream: name, ending: main.ending });
   const reopening = createReopening({ clock, wanted: listensOn, reopen });
@@ -300,7 +300,7 @@ export function createSupervised(deps: SupervisedDeps): Supervised {
         return;
       } catch (thrown) {
         const error = asAppError(thrown);
-        if (error.code === 'fleet.auth_broken') main.park(error);
+        if (!login.parks(error) && error.code === 'fleet.auth_broken') main.park(error);
         if (error.code === 'fleet.unreachable') main.recycle(connection, named(name, error).message);
         if (error.code !== 'fleet.session_lost') throw error;
         main.lose(connection, error.message);
