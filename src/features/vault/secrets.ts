@@ -33,13 +33,24 @@ export interface SecretsDeps {
   readonly log: Log;
 }
 
+interface Removed {
+  readonly ref: string;
+  readonly value: Uint8Array;
+  /** Milliseconds since the Unix epoch. */
+  readonly until: number;
+}
+
+function wipe(values: readonly Removed[]): void {
+  for (const { value } of values) value.fill(0);
+}
+
 /** A change that failed is tried again after this. */
 const againMs = 60_000;
 
 export function createSecrets({ safe, tools, namespace, clock, log }: SecretsDeps): Secrets {
   const listeners = new Set<(ref: string) => void>();
   /** Values that are in no row any more, but perhaps in a process that was given them. */
-  const removed = new Map<string, { readonly value: Uint8Array; readonly until: number }>();
+  let removed: readonly Removed[] = [];
   let cancelTimer: Unsubscribe | undefined;
   const stopListening = [safe.onOpened(() => void retire()), safe.onForgotten(() => forgetRemoved(Number.POSITIVE_INFINITY))];
 
@@ -127,7 +138,7 @@ export function createSecrets({ safe, tools, namespace, clock, log }: SecretsDep
 
   function retireLater(): void {
     const rows = mine(safe.rows()).flatMap(({ until }) => (until === null ? [] : [Date.parse(until)]));
-    const instants = [...rows, ...[...removed.values()].map(({ until }) => until)];
+    const instants = [...rows, ...removed.map(({ until }) => until)];
     if (instants.length > 0) schedule(Math.max(0, Math.min(...instants) - clock.now()));
   }
 
@@ -137,11 +148,8 @@ export function createSecrets({ safe, tools, namespace, clock, log }: SecretsDep
   }
 
   function forgetRemoved(now: number): void {
-    for (const [ref, { value, until }] of removed) {
-      if (until > now) continue;
-      value.fill(0);
-      removed.delete(ref);
-    }
+    for (const { value, until } of removed) if (until <= now) value.fill(0);
+    removed = removed.filter(({ until }) => until > now);
   }
 
   function tell(ref: string): void {
@@ -168,7 +176,7 @@ export function createSecrets({ safe, tools, namespace, clock, log }: SecretsDep
     redactionValues(refs) {
       const now = safe.opened();
       const stored = mine(now.rows).filter(({ name }) => refs.includes(name));
-      const gone = [...removed].filter(([ref]) => refs.includes(ref)).map(([, { value }]) => new Uint8Array(value));
+      const gone = removed.filter(({ ref }) => refs.includes(ref)).map(({ value }) => new Uint8Array(value));
       return [...stored.map((row) => valueOf(now, row)), ...gone];
     },
 
@@ -184,15 +192,27 @@ export function createSecrets({ safe, tools, namespace, clock, log }: SecretsDep
       }),
 
     async remove(ref, by) {
-      let value: Uint8Array | undefined;
-      await safe.change((now) => {
-        const row = currentOf(now.rows, ref);
-        if (row === undefined) throw unknownRef(ref);
-        value = valueOf(now, row);
-        const entries = now.rows.entries.filter((entry) => entry.namespace !== namespace || entry.name !== ref);
-        return { rows: { ...now.rows, entries }, entries: [entryOf('secret.removed', { ref, version: row.version }, by)] };
-      });
-      if (value !== undefined) removed.set(ref, { value, until: clock.now() + previousLifeMs });
+      let gone: readonly Removed[] = [];
+      await safe
+        .change((now) => {
+          const row = currentOf(now.rows, ref);
+          if (row === undefined) throw unknownRef(ref);
+          wipe(gone);
+          // The one before, too: it was to be masked for the rest of its day.
+          const rows = mine(now.rows).filter(({ name }) => name === ref);
+          gone = rows.map((one) => ({
+            ref,
+            value: valueOf(now, one),
+            until: one.until === null ? clock.now() + previousLifeMs : Date.parse(one.until),
+          }));
+          const entries = now.rows.entries.filter((entry) => !rows.includes(entry));
+          return { rows: { ...now.rows, entries }, entries: [entryOf('secret.removed', { ref, version: row.version }, by)] };
+        })
+        .catch((thrown: unknown) => {
+          wipe(gone);
+          throw thrown;
+        });
+      removed = [...removed, ...gone];
       tell(ref);
       retireLater();
     },

@@ -91,6 +91,22 @@ describeDatabases('[STORE-1] the vault', (open) => {
     expect(() => vault.redactionValues(['a'])).toThrow(expect.objectContaining({ code: 'vault.locked' }));
   });
 
+  test('[SECRET-4] a value removed stays masked for its day whatever is done under its name, and so does the one before it', async () => {
+    const { vault, clock } = await openVaultHouse(await open());
+    await vault.slots.create([keyFileSlot], operator);
+    await vault.secrets.add('a', bytes('first'), operator);
+    await vault.secrets.remove('a', operator);
+    await vault.secrets.add('a', bytes('second'), operator);
+    await vault.secrets.rotate('a', bytes('third'), operator);
+    clock.advance(previousLifeMs / 2);
+    await vault.secrets.remove('a', operator);
+    expect(vault.redactionValues(['a']).map(text).toSorted()).toEqual(['first', 'second', 'third']);
+    clock.advance(previousLifeMs / 2);
+    expect(vault.redactionValues(['a']).map(text)).toEqual(['third']);
+    clock.advance(previousLifeMs / 2);
+    expect(vault.redactionValues(['a'])).toEqual([]);
+  });
+
   test('[VAULT-2] each slot opens with its own secret and with no other', async () => {
     const { vault, restart, audit } = await openVaultHouse(await open());
     await vault.slots.create([keyFileSlot, passphraseSlot(1)], operator);
