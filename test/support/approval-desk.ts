@@ -1,6 +1,7 @@
 // Approvals with the grants they buy, over a real database, a clock that tests move and a policy they write as two functions.
 import { onTestFinished } from 'vitest';
 import { createApprovals, type Approvals } from '../../src/features/approvals/approvals.ts';
+import type { FindDeed } from '../../src/features/approvals/deed.ts';
 import type { Decisions } from '../../src/features/approvals/decisions.ts';
 import type { Approval, Question } from '../../src/features/approvals/model.ts';
 import { approvalOperations } from '../../src/features/approvals/operations.ts';
@@ -41,13 +42,24 @@ export const requestQuestion: Question = {
   guards: [],
 };
 
+export const registrationQuestion: Question = {
+  agent: 'kimi',
+  origin: 'registration',
+  capability: 'sallyport:register:wiki',
+  rule: 'sallyport:register:*',
+  reason: '',
+  args: { upstream: { name: 'wiki' } },
+  ttlMs: 15 * minute,
+  guards: [],
+};
+
 export interface Desk {
   readonly approvals: Approvals & Decisions;
   readonly grants: Grants;
   readonly clock: FakeClock;
   readonly audit: PlainAudit;
   readonly db: TestDatabase;
-  policy: { version: string; approvalTtlMs: number; stillAsks: (approval: Approval) => void };
+  policy: { version: string; approvalTtlMs: number; stillAsks: (approval: Approval) => void; findDeed?: FindDeed };
   /** The same state under a new process. */
   restart(): Promise<Desk>;
   operate(name: string, input: unknown, more?: Partial<OperationContext>): Promise<unknown>;
@@ -75,6 +87,10 @@ async function seat(open: OpenDatabase, db: TestDatabase, clock: FakeClock, poli
     limits: () => policy,
     policyVersion: () => policy.version,
     stillAsks: (approval) => policy.stillAsks(approval),
+    findDeed: async (approval) => {
+      if (policy.findDeed === undefined) throw new Error('there is no deed');
+      return policy.findDeed(approval);
+    },
   });
   onTestFinished(() => approvals.close());
   const operation = (name: string) => {

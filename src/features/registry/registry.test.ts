@@ -6,11 +6,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { bundledCatalogue } from '../../app/registry-parts.ts';
 import { createDigest, createVerifier } from '../../platform/crypto.ts';
 import { createFiles } from '../../platform/files.ts';
-import { createSqliteDatabase } from '../../platform/sqlite.ts';
 import { buildIndex, makeKey, signIndex } from '../../../scripts/sign-registry.ts';
+import { describeDatabases, type OpenDatabase } from '../../../test/support/databases.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { createPlainAudit } from '../../../test/support/plain-audit.ts';
 import type { AppError } from '../../kernel/errors.ts';
+import type { TokenHttp } from '../../kernel/ports.ts';
 import type { CatalogueFiles, Index } from './model.ts';
 import { createRegistry } from './registry.ts';
 import { createSource } from './source.ts';
@@ -64,9 +65,8 @@ function place(): Place {
   };
 }
 
-async function house(folder: string | undefined, key = owner.publicKey) {
-  const db = await createSqliteDatabase({ path: join(mkdtempSync(join(tmpdir(), 'sallyport-registry-')), 'state.db') });
-  onTestFinished(() => db.close());
+async function house(openDatabase: OpenDatabase, folder?: string, key = owner.publicKey) {
+  const db = await openDatabase();
   await db.migrate(registryMigrations);
   const [audit, clock, digest] = [createPlainAudit(db), createFakeClock(), createDigest()];
   const source = folder === undefined ? undefined : createSource({ key, place: { path: folder } }, { files: createFiles(), http });
@@ -90,8 +90,9 @@ const refusal = (promise: Promise<unknown>): Promise<AppError> =>
     (error: AppError) => error,
   );
 
-test('[CATALOG-7] the catalogue of the package holds, and is in force where no other is', async () => {
-  const { registry } = await house(undefined);
+describeDatabases('the registry', (openDatabase) => {
+ test('[CATALOG-7] the catalogue of the package holds, and is in force where no other is', async () => {
+  const { registry } = await house(openDatabase);
   const { catalogue, from } = registry.current();
   expect(from).toBe('package');
   expect(catalogue.entries.size).toBeGreaterThan(5);
@@ -103,7 +104,7 @@ test('[CATALOG-7] the catalogue of the package holds, and is in force where no o
 describe('a catalogue from elsewhere', () => {
   test('[CATALOG-1] [CATALOG-3] is in force once it was taken over, after a restart as well, and no older one after it', async () => {
     const there = place();
-    const { registry, open, audit } = await house(there.folder);
+    const { registry, open, audit } = await house(openDatabase, there.folder);
     there.publish(7, ['one', 'two']);
     expect(registry.current().from).toBe('package');
     await registry.adopt(await registry.candidate(signal), { key_id: 'k' });
@@ -125,7 +126,7 @@ describe('a catalogue from elsewhere', () => {
 
   test('[CATALOG-1] signed by another key, or not at all, is refused', async () => {
     const there = place();
-    const { registry } = await house(there.folder);
+    const { registry } = await house(openDatabase, there.folder);
     there.publish(1, ['one'], { key: stranger.pem });
     expect((await refusal(registry.candidate(signal))).message).toContain('not by the key');
     for (const signature of ['', 'ed25519:', `ed25519:${'A'.repeat(86)}==`, 'none', 'rsa:x']) {
@@ -138,7 +139,7 @@ describe('a catalogue from elsewhere', () => {
 
   test('[CATALOG-1] [CATALOG-2] any changed byte of index or manifest is refused', async () => {
     const there = place();
-    const { registry } = await house(there.folder);
+    const { registry } = await house(openDatabase, there.folder);
     const { index, manifests } = there.publish(1, ['one', 'two']);
     const tampered: Readonly<Record<string, readonly [string, string]>> = {
       'a raised version': ['index.json', index.replace('"version":1', '"version":9')],
@@ -161,7 +162,7 @@ describe('a catalogue from elsewhere', () => {
 
   test('[CATALOG-2] an index that names another file of the machine is refused before anything is read', async () => {
     const there = place();
-    const { registry } = await house(there.folder);
+    const { registry } = await house(openDatabase, there.folder);
     const { index } = there.publish(1, ['one']);
     for (const file of ['../../etc/passwd', '/etc/passwd', 'manifests/../index.json', 'manifests/a/b.json', '.hidden.json']) {
       const read = JSON.parse(index) as Index;
@@ -174,7 +175,7 @@ describe('a catalogue from elsewhere', () => {
 
   test('[CATALOG-2] a manifest about another name is refused, well signed as it is', async () => {
     const there = place();
-    const { registry } = await house(there.folder);
+    const { registry } = await house(openDatabase, there.folder);
     const { index } = there.publish(1, ['one']);
     const read = JSON.parse(index) as Index;
     const signed = indexText({ ...read, manifests: { other: read.manifests['one'] ?? { file: '', sha256: '' } } });
@@ -185,7 +186,7 @@ describe('a catalogue from elsewhere', () => {
 
   test('[CATALOG-3] whose time is over is not taken, and one in force registers nothing any more', async () => {
     const there = place();
-    const { registry, clock } = await house(there.folder);
+    const { registry, clock } = await house(openDatabase, there.folder);
     there.publish(1, ['one'], { days: 10 });
     await registry.adopt(await registry.candidate(signal), {});
     clock.advance(11 * day);
@@ -200,7 +201,7 @@ describe('a catalogue from elsewhere', () => {
 
   test('[CATALOG-1] a stored one that was edited in the database is nothing to fall back from', async () => {
     const there = place();
-    const { registry, open, db } = await house(there.folder);
+    const { registry, open, db } = await house(openDatabase, there.folder);
     there.publish(1, ['one']);
     await registry.adopt(await registry.candidate(signal), {});
     await db.transaction(async (tx) => {
@@ -209,6 +210,39 @@ describe('a catalogue from elsewhere', () => {
     const again = await open();
     expect(() => again.current()).toThrow('is missing');
     expect(() => again.entry('github')).toThrow('could not be verified');
+  });
+});
+});
+
+describe('a catalogue over https', () => {
+  const at = (answer: (url: string) => { status: number; body: string }) => {
+    const asked: string[] = [];
+    const fake: TokenHttp = {
+      async request({ url }) {
+        asked.push(url);
+        return { headers: {}, ...answer(url) };
+      },
+    };
+    const settings = { key: owner.publicKey, place: { url: 'https://a.example/catalogue/' } };
+    return { asked, source: createSource(settings, { files: createFiles(), http: fake }) };
+  };
+
+  test('[CATALOG-1] is read file by file from its own folder', async () => {
+    const { index, manifests } = place().publish(1, ['one']);
+    const texts: Readonly<Record<string, string>> = { 'index.json': index, 'index.sig': 'a signature', ...manifests };
+    const { asked, source } = at((url) => ({ status: 200, body: texts[url.replace('https://a.example/catalogue/', '')] ?? '' }));
+    expect(await source.read(signal)).toEqual({ index, signature: 'a signature', manifests });
+    expect(asked).toHaveLength(3);
+  });
+
+  test.each([
+    ['is not there', () => ({ status: 404, body: '' }), 'registry.unreachable'],
+    ['redirects', () => ({ status: 302, body: '' }), 'registry.unreachable'],
+    ['fails', () => ({ status: 500, body: '' }), 'registry.unreachable'],
+    ['is no catalogue', () => ({ status: 200, body: '<html>' }), 'registry.unverified'],
+    ['is endless', () => ({ status: 200, body: 'x'.repeat(1024 * 1024 + 1) }), 'registry.unverified'],
+  ])('[CATALOG-1] one that %s is none', async (_, answer, code) => {
+    expect((await refusal(at(answer).source.read(signal))).code).toBe(code);
   });
 });
 
