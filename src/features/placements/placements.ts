@@ -181,7 +181,7 @@ export async function createPlacements({ db, audit, files, clock, entropy, diges
       }
     },
 
-    allow: (text, by) =>
+    allow: async (text, by) =>
       change(destinationEntry(text), by, 'placement.allowed', async (tx) => {
         if (entries.length >= mostDestinations)
           throw refusal('limited', 'placements.bad_destination', `There are ${mostDestinations} destinations already.`);
