@@ -70,6 +70,21 @@ describe('[INJECT-7] whoever accepts an upstream reads', () => {
     expect(error.message).toContain(words);
   });
 
+  test.each([
+    [{ auth: { type: 'env', env: { NODE_OPTIONS: 'a' } } }, 'steers programs'],
+    [{ auth: { type: 'env', env: { SALLYPORT_HOME: 'a' } } }, 'steers programs'],
+    [{ auth: { type: 'env', env: { TOKEN: 'a' } }, env: { TOKEN: 'b' } }, 'under env'],
+    [{ auth: { type: 'env', env: {} } }, 'names no variable'],
+    [
+      { auth: { type: 'bearer', secretRef: 'a', header: 'X-Team' }, transport: { kind: 'http', url, headers: { 'x-team': 'b' } } },
+      'transport.headers',
+    ],
+  ])('that one place has one value, and none steers programs: %j', (more, words) => {
+    const transport = { kind: 'stdio', command: 'node' };
+    const parsed = parseSpec({ name: 'up', transport, ...more }, 'upstreams[0]');
+    expect(parsed).toMatchObject({ ok: false, problem: expect.stringContaining(words) as string });
+  });
+
   test('that a value is no name, without reading it again', () => {
     const transport = { kind: 'http', url };
     for (const [auth, words] of [

@@ -81,8 +81,8 @@ export function parseSpec(raw: unknown, at: string): ParsedSpec {
     const keys = isHttp(raw) ? Object.keys(httpTransport.shape) : stdioKeys;
     return { ok: false, problem: result.error.issues.map((issue) => inWords(issue, at, keys)).join(' ') };
   }
-  const { transport, auth } = result.data;
-  const login = loginProblem(auth, transport.kind, result.data.sharing);
+  const { transport } = result.data;
+  const login = loginProblem(result.data);
   if (login !== undefined) return { ok: false, problem: `${at}.auth${login}` };
   if (transport.kind === 'http') {
     const { env, envPassthrough, sharing } = result.data;

@@ -67,6 +67,7 @@ function drawOne({ name, state, pid, tools, restarts, circuit, error, stderr, ..
     `${printable(name)}  ${state}  ${facts.join(', ')}${where === undefined ? '' : `  ${printable(where)}`}`,
     ...(error === undefined ? [] : [`  ${printable(error)}`]),
     ...(state === 'login_needed' ? [`  When that is mended, run: sallyport upstream retry ${printable(name)}`] : []),
+    ...(state === 'waiting_for_secrets' ? ['  Add it with: sallyport secret add REF'] : []),
     ...(state === 'unaccepted' ? [`  Look at it and run: sallyport upstream accept ${printable(name)}`] : []),
     ...(stderr === undefined ? [] : [`  | ${printableLines(stderr)}`]),
   ];
