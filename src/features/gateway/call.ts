@@ -138,7 +138,8 @@ export function createGateway(deps: GatewayDeps): Dispatch {
   ): Promise<RelayAnswer> {
     const host = exchange.hostOf(caller, errand, call);
     if (admission.redact.length > 0) host?.masks(admission.redact);
-    const intent = await recordIntent(caller, errand, admission);
+    const answers = exchange.answersOf(errand, call);
+    const intent = await recordIntent(caller, errand, admission, answers);
     const startedAt = clock.monotonic();
     const mask = (json: string, value?: JsonObject): string => results.redact(json, admission.redact, value).json;
     const sending: Sending = {
@@ -153,7 +154,7 @@ export function createGateway(deps: GatewayDeps): Dispatch {
       },
     };
     try {
-      let answer = await errand.send(sending, exchange.answersOf(errand, call));
+      let answer = await errand.send(sending, answers);
       if (needsInput(answer) || taskAsks(errand.method, answer))
         answer = await exchange.goOn(answer, { caller, errand, sending, call, host, intent: intent.id });
       defences.taint.look(caller.agent, errand.subject.capability, answer.json);
@@ -171,8 +172,15 @@ export function createGateway(deps: GatewayDeps): Dispatch {
     }
   }
 
-  function recordIntent(caller: AgentCaller, errand: Errand, admission: Admission): Intent | Promise<Intent> {
-    const { subject, args, method, sealed } = errand;
+  /** `answers`: what goes upstream beside the params, to what it asked within an earlier result. */
+  function recordIntent(
+    caller: AgentCaller,
+    errand: Errand,
+    admission: Admission,
+    answers: JsonObject | undefined,
+  ): Intent | Promise<Intent> {
+    const { subject, args, method } = errand;
+    const sealed = answers === undefined ? errand.sealed : { ...errand.sealed, answers: JSON.stringify(answers) };
     const known = errand.reads === true || defences.settings.effectOf(subject.capability, subject.annotations) === 'read';
     return audit.intent(
       {

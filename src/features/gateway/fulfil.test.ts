@@ -269,6 +269,18 @@ describe('a client of 2026', () => {
     expect(await recordsOf(kimi, 'ask.handed')).toEqual([]);
   });
 
+  test('[HOST-10] answers within its next request, and what goes upstream of that is on the record before', async () => {
+    const { name, upstream } = await upstreamOf(() => text('done'));
+    const kimi = await house.agent();
+    const rest = { inputResponses: { q: { action: 'accept', content: { who: 'CANARY-who' } } }, requestState: 's' };
+    await kimi.call(`${name}__plain`, {}, { client });
+    await kimi.call(`${name}__plain`, {}, { client, rest });
+    expect(upstream.calls[1]).toMatchObject(rest);
+    const sealed = (await recordsOf(kimi, 'call.intent')).map((record) => Object.keys(record.sealed ?? {}));
+    expect(sealed).toEqual([['args'], ['answers', 'args']]);
+    expect(house.recordText()).not.toContain('CANARY');
+  });
+
   test('[ROOTS-2] tells an upstream no root beyond its places, whoever asked for it', async () => {
     const [open, shut] = [await upstreamOf(() => text('done'), { roots: ['/srv'] }), await upstreamOf(() => text('done'))];
     const kimi = await house.agent();
