@@ -26,6 +26,9 @@ const base64Character = /[A-Za-z0-9+/_-]/;
 // oxlint-disable-next-line no-control-regex
 const alwaysEscaped = /["\\\u0000-\u001f]/;
 
+/** Escapes that may stand for any character; a search for the two texts would stop at each backslash. */
+const hiding = /\\[u/]/;
+
 /** Values are expected to be longer than a few characters: each is masked wherever it stands. */
 export function createValueSearch(values: readonly string[], mask: string): ValueSearch {
   const given = values.filter((value) => value !== '');
@@ -36,7 +39,7 @@ export function createValueSearch(values: readonly string[], mask: string): Valu
 
   function spansIn(text: string, json: boolean): readonly TextSpan[] {
     const plain = scan(text);
-    const escapes = text.includes('\\') && (quoted || text.includes('\\u') || text.includes('\\/'));
+    const escapes = quoted ? text.includes('\\') : hiding.test(text);
     if (plain.length === 0 && !escapes) return none;
     const resolved = unescaped(text, json);
     const spans = plain.map(({ start, end }) => resolved.whole(start, end));
