@@ -1,7 +1,7 @@
 // A proposal as a person decides it, and what their yes does: the whole entry as it would be accepted now, which secrets go where, what it
 // takes the place of. Does exactly what it showed.
 import { AppError } from '../../kernel/errors.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Deed } from '../approvals/approvals.ts';
 import type { Acceptable, Fleet, FleetControl } from '../fleet/fleet.ts';
 import type { UpstreamSpec } from '../fleet/model.ts';
@@ -20,6 +20,8 @@ export async function deedOf({ fleet }: DeedDeps, proposed: JsonObject): Promise
   const replaces = held.has(spec.name);
   return {
     shown: {
+      // First, and as lines: a person must not have to look for them.
+      ...attention(proposed['notes']),
       registers: fleet.facts(what),
       ...secretFacts(spec, held),
       ...(replaces ? replacementFacts(fleet, what, held.get(spec.name)) : {}),
@@ -30,6 +32,10 @@ export async function deedOf({ fleet }: DeedDeps, proposed: JsonObject): Promise
       return { ok: false, told: `${spec.name} is registered and saved, but does not run: ${tried.error ?? 'nobody knows why'}` };
     },
   };
+}
+
+function attention(notes: Json | undefined): JsonObject {
+  return Array.isArray(notes) && notes.length > 0 ? { attention: notes.join('\n') } : {};
 }
 
 type Held = ReadonlyMap<string, Acceptable | undefined>;

@@ -46,9 +46,9 @@ export function approveOperation({ approvals }: { readonly approvals: Decisions 
       return {
         decision: 'approve',
         buys: purchase(approval, ttlMs, approvals.windowMs(approval)),
+        ...deed?.shown,
         ...(approval.origin === 'request' && { ttl: formatTtl(ttlMs) }),
         ...toShown(approval, approvals.policyVersion()),
-        ...deed?.shown,
       };
     },
 

@@ -164,6 +164,7 @@ describe('what a person signs', () => {
     expect(shown).toMatchObject({
       decision: 'approve',
       buys: expect.stringContaining("the upstream 'whole'"),
+      attention: expect.stringMatching(/^It runs as your user.*\nWARNING: node runs whatever its arguments say/),
       registers: {
         runs: { name: 'whole', transport: { kind: 'stdio', command, args }, auth, exposeTools: [], envPassthrough: [] },
         program: command,
