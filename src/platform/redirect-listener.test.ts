@@ -19,7 +19,7 @@ test('[OAUTH-18] the browser with the right state is heard, once, and whoever co
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
   await body?.cancel();
   expect((await back).get('code')).toBe('abc');
-  await expect(fetch(`${listener.uri}?state=right&code=other`)).rejects.toThrow();
+  await expect(fetch(`${listener.uri}?state=right&code=other`)).rejects.toThrow('fetch failed');
 });
 
 test('[OAUTH-18] another state, path, method or host is turned away, and the wait goes on', async () => {

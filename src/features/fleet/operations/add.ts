@@ -37,6 +37,11 @@ const input = z.strictObject({
     .record(z.string(), secretRef)
     .default({})
     .describe('The name of a secret that a command gets in a variable, KEY=REF. Not beside --bearer.'),
+  oauth: secretRef
+    .optional()
+    .describe(
+      'The name that a login is kept under, for an upstream with accounts of its own: sallyport auth login NAME, when it is added.',
+    ),
   allowInsecure: z.boolean().default(false).describe('Allow plain http to another machine.'),
   sharing: z
     .enum(sharings)
@@ -75,16 +80,22 @@ export function addOperation({ fleet }: FleetOperationDeps) {
 }
 
 /** One way to log in, from whichever flag names it. */
-function authOf({ bearer, secretHeader, envSecret }: Pick<Input, 'bearer' | 'secretHeader' | 'envSecret'>): object {
+function authOf({
+  bearer,
+  secretHeader,
+  envSecret,
+  oauth,
+}: Pick<Input, 'bearer' | 'secretHeader' | 'envSecret' | 'oauth'>): object {
   const [header, ...more] = Object.entries(secretHeader);
   const ways = [
     ...(bearer === undefined ? [] : [{ type: 'bearer', secretRef: bearer }]),
     ...(header === undefined ? [] : [{ type: 'bearer', header: header[0], secretRef: header[1] }]),
     ...(Object.keys(envSecret).length === 0 ? [] : [{ type: 'env', env: envSecret }]),
+    ...(oauth === undefined ? [] : [{ type: 'oauth2', secretRef: oauth }]),
   ];
   if (ways.length > 1 || more.length > 0)
     throw badSpec(
-      'An upstream is logged in to in one way: --bearer, one --secret-header, or --env-secret.',
+      'An upstream is logged in to in one way: --bearer, one --secret-header, --env-secret, or --oauth.',
       'Leave out the others; several --env-secret are one way.',
     );
   return ways[0] ?? noAuth;
