@@ -127,7 +127,13 @@ function scannerOf(needles: readonly Needle[]): (text: string) => readonly TextS
         covered ??= new Map();
         if (end > (covered.get(needle) ?? 0)) end = matchedTo(needle, text, start, end);
         if (end > (covered.get(needle) ?? 0)) covered.set(needle, end);
-        (spans ??= []).push(needle.bleeds ? widened(text, start, end) : { start, end });
+        const found = needle.bleeds ? widened(text, start, end) : { start, end };
+        const last = spans?.at(-1);
+        if (last === undefined || found.start > last.end) (spans ??= []).push(found);
+        else {
+          last.start = Math.min(last.start, found.start);
+          last.end = Math.max(last.end, found.end);
+        }
       }
       place += 1;
     }
