@@ -10,7 +10,10 @@ import { bodyOf, statusOf } from './answers.ts';
 export const gitCredentialPath = '/git-credential';
 
 /** As git calls what it asks of its helpers. */
-const operations: Readonly<Record<string, string>> = { get: 'gateway.git-credential', erase: 'gateway.git-forget' };
+const operations = new Map([
+  ['get', 'gateway.git-credential'],
+  ['erase', 'gateway.git-forget'],
+]);
 
 export interface GitDoorDeps {
   readonly agents: { authenticate(token: string): { readonly name: string; readonly state: string } | undefined };
@@ -49,7 +52,7 @@ export function createGitDoor({ agents, dispatch }: GitDoorDeps, next: HttpHandl
 
   async function answer(agent: string, body: string, signal: AbortSignal): Promise<unknown> {
     const { action, ...question } = asked(parseStrictJson(body));
-    const operation = typeof action === 'string' ? operations[action] : undefined;
+    const operation = typeof action === 'string' ? operations.get(action) : undefined;
     if (operation === undefined) throw new AppError('invalid', 'git.bad_request', 'Ask to get or to erase.');
     return dispatch.operate({ kind: 'agent', agent, session: 'git' }, operation, question, signal);
   }

@@ -31,13 +31,15 @@ export function loginProblem({ auth, transport, sharing, env, envPassthrough }: 
     const twice = variables.find((name) => Object.hasOwn(env, name) || envPassthrough.includes(name));
     if (twice !== undefined) return `.env.${twice} is set under env or envPassthrough as well.`;
   }
+  const fixed = transport.kind === 'http' ? Object.keys(transport.headers).map((name) => name.toLowerCase()) : [];
+  if (isMinted(auth) && fixed.includes('authorization'))
+    return ': the token goes where transport.headers sets Authorization as well.';
   if (auth.type !== 'bearer' && auth.type !== 'oauth2') return undefined;
   const { header, scheme: word } = auth;
   if (header !== undefined && kind === 'stdio')
     return '.header is for upstreams over HTTP; a program gets the value in a variable.';
   const fault = header === undefined ? undefined : headerNameProblem(header);
   if (fault !== undefined) return `.header ${fault}.`;
-  const fixed = transport.kind === 'http' ? Object.keys(transport.headers).map((name) => name.toLowerCase()) : [];
   if (fixed.includes((header ?? 'authorization').toLowerCase())) return '.header is set under transport.headers as well.';
   return word === undefined || word === '' || scheme.test(word) ? undefined : '.scheme must be one word, such as Bearer.';
 }

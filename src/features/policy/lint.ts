@@ -3,6 +3,7 @@ import { covers, meets } from './capability.ts';
 import { holdsWhenever } from './conditions.ts';
 import { ownPart, ruleText, type PolicyFile, type Rule, type Section } from './document.ts';
 import { finding, type LintFinding } from './lint-finding.ts';
+import { lintGit } from './lint-git.ts';
 import { lintLimits } from './lint-limits.ts';
 import { parsePattern } from './pattern.ts';
 import { builtIns } from './reach.ts';
@@ -13,6 +14,7 @@ import { wildcardCovers, wildcardsMeet, type Wildcard } from './wildcard.ts';
 export function lint(file: PolicyFile, agents?: readonly string[]): readonly LintFinding[] {
   const findings = [
     ...lintLimits(file),
+    ...lintGit(file),
     ...file.sections.flatMap((section) => [...lintRules(file, section), ...lintSection(file, section)]),
     ...(agents === undefined ? [] : lintNames(file, agents)),
   ];
