@@ -76,9 +76,13 @@ export function createRegistration(deps: RegistrationDeps): Registration {
       // Between the decision and the file there is a moment.
       if (fleet.held().get(name)?.specDigest !== specDigest) await fleet.reload();
       if (fleet.held().get(name)?.specDigest !== specDigest) return undefined;
-      const missing = refsOf(spec.auth).filter((ref) => !vault.known(ref));
-      if (missing.length > 0) return waiting(name, spec.auth.type, missing, entry);
-      const { ok, tools, error } = await fleet.probe(name, signal);
+      const refs = refsOf(spec.auth);
+      // What is logged in for is no secret that somebody adds.
+      const missing = spec.auth.type === 'oauth2' ? [] : refs.filter((ref) => !vault.known(ref));
+      const add = missing.map((ref) => `scopegate secret add ${ref}`);
+      if (missing.length > 0) return waiting(name, add, missing, entry);
+      const { ok, tools, error, oauth } = await fleet.probe(name, signal);
+      if (!ok && oauth?.state === 'needs_reauth') return waiting(name, [`scopegate auth login ${name}`], refs, entry);
       return { registered: name, connection: { ok, ...(ok ? { tools: tools ?? 0 } : { error: error ?? 'it does not answer' }) } };
     },
 
@@ -94,8 +98,12 @@ export function createRegistration(deps: RegistrationDeps): Registration {
 }
 
 /** Gate contract: to be relayed verbatim. */
-function waiting(name: string, type: string, missing: readonly string[], entry: CatalogueEntry | undefined): Registered {
-  const commands = type === 'oauth2' ? [`scopegate auth login ${name}`] : missing.map((ref) => `scopegate secret add ${ref}`);
+function waiting(
+  name: string,
+  commands: readonly string[],
+  missing: readonly string[],
+  entry: CatalogueEntry | undefined,
+): Registered {
   const hints = Object.entries(entry?.hints ?? {}).filter(([ref]) => missing.includes(ref));
   return {
     registered: name,

@@ -266,6 +266,19 @@ describe('after a person signed', () => {
     expect(await agent.json(tool, args)).toMatchObject({ registered: 'keyed', connection: { ok: true } });
   });
 
+  test('[REG-6] one that nobody has logged in to says which command does', async () => {
+    const agent = await house.agent();
+    const { url, connections } = await listener();
+    const args = { name: 'logged', transport: { kind: 'http', url }, auth: { type: 'oauth2', secretRef: 'logged_oauth' } };
+    await house.approve(await propose(agent, args));
+    expect(await agent.json(tool, args)).toEqual({
+      registered: 'logged',
+      status: 'waiting_for_secrets',
+      action_required: 'Ask the human to run in their terminal: scopegate auth login logged  — then call scopegate_diagnose.',
+    });
+    expect(connections()).toBe(0);
+  });
+
   test('[CATALOG-6] one of the catalogue comes with its hints, and its name is all an agent says', async () => {
     const agent = await house.agent();
     const args = { from_registry: 'github' };
