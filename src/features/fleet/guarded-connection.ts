@@ -57,12 +57,17 @@ export function createGuard(search: CurrentSearch): Guard {
   function error(thrown: unknown): AppError {
     const given = asAppError(thrown);
     const [message, hint, data] = [words(given.message), given.hint && words(given.hint), masked(given.data)];
-    if (message === given.message && hint === given.hint && data === given.data) return given;
+    if (message === given.message && hint === given.hint && data === given.data && clean(given.cause)) return given;
     return new AppError(given.kind, given.code, message, {
       ...(hint === undefined ? {} : { hint }),
       ...(given.retryAfterMs === undefined ? {} : { retryAfterMs: given.retryAfterMs }),
       ...(data === undefined ? {} : { data }),
     });
+  }
+
+  /** What lies under it may be written down as well. */
+  function clean(cause: unknown): boolean {
+    return !(cause instanceof Error) || (words(cause.message) === cause.message && clean(cause.cause));
   }
 
   function masked(data: AppError['data']): AppError['data'] {
