@@ -297,7 +297,12 @@ export async function openSlices({
   };
   const operations = allOperations({
     operator: { operator, verifier },
-    vault: { vault, boundTo: (ref) => auth.boundTo(ref), reachable, decoy: (ref) => defences.decoys.has(ref) },
+    vault: {
+      vault,
+      boundTo: (ref) => [...auth.boundTo(ref), ...(git.uses(ref) ? ['git'] : [])],
+      reachable,
+      decoy: (ref) => defences.decoys.has(ref),
+    },
     auth: { logins, vault, http: createTokenHttp() },
     agents: { agents, agentUrl },
     defences: { ...defences, vault, clock, entropy },

@@ -16,6 +16,8 @@ export interface Git extends Pick<GitTokens, 'give' | 'forget'> {
   /** An agent is suspended, revoked or gone: what it was given is taken back. */
   endAgent(agent: string): void;
   entries(): readonly GitEntry[];
+  /** Whether tokens are made from this secret. */
+  uses(ref: string): boolean;
 }
 
 /** What only this slice's own operations may do; the gateway has checked who may. */
@@ -59,6 +61,7 @@ export async function createGit({ db, audit, clock, ...rest }: GitDeps): Promise
     asked: (attributes) => askedRepository(entries, attributes),
     endAgent: (agent) => tokens.end({ agent }),
     entries: () => entries,
+    uses: (ref) => entries.some(({ app }) => app.secretRef === ref),
     close: () => tokens.close(),
 
     async allow(entry, by) {

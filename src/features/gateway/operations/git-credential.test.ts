@@ -201,6 +201,14 @@ test('[GIT-7] the record has intent, outcome and refusals, and neither the token
   expect(everything).not.toContain(github.privateKey.split('\n')[1]);
 });
 
+test('[GIT-6] whoever removes or rotates the key is told that git is given tokens made from it', async () => {
+  const { shown } = await house.prepare('vault.remove-secret', { ref: 'app_key' });
+  expect(shown).toMatchObject({ used_by: ['git'] });
+  expect(await agent.json('scopegate_vault_status')).toEqual({ secret_refs: ['app_key'] });
+  await house.local('git.disallow', { account: 'github.com/acme' });
+  expect((await house.prepare('vault.remove-secret', { ref: 'app_key' })).shown).toMatchObject({ used_by: [] });
+});
+
 test('[GIT-7] when nothing can be recorded nothing is given', async () => {
   await get('acme/api');
   house.files.full = true;
