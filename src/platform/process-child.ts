@@ -10,6 +10,8 @@ import { familyOf, processTable, signal, type ProcessRow } from './process-table
 const drainMs = 250;
 const killWaitMs = 2_000;
 const maxQueuedBytes = 64 * 1024 * 1024;
+/** From here on lines do not wait for others; UTF-16 units. */
+const longText = 64 * 1024;
 
 export function createChild(
   process: ChildProcessWithoutNullStreams,
@@ -23,6 +25,8 @@ export function createChild(
   let stopping: Promise<void> | undefined;
   let killNow: () => void = () => undefined;
   let onLine: ((line: string) => void) | undefined;
+  /** Lines that were written in this turn: they leave in one write, which wakes the program once. */
+  let waiting = '';
   const reader = createLineReader({
     maxBytes: maxLineBytes,
     onLine: (line) => onLine?.(line),
@@ -53,6 +57,12 @@ export function createChild(
       process.once('close', tell);
     });
   });
+
+  function flush(): void {
+    const lines = waiting;
+    waiting = '';
+    if (lines !== '' && process.stdin.writable) process.stdin.write(lines);
+  }
 
   /** The leader went by itself: whoever it left has no owner any more. */
   function endOrphans(): void {
@@ -90,6 +100,7 @@ export function createChild(
   async function end(graceMs: number): Promise<void> {
     if (finished) return void (await exited);
     const known = leaderLives ? familyOf(pid, processTable()) : [];
+    flush();
     process.stdin.end();
     const hurried = new Promise<boolean>((resolve) => {
       killNow = () => resolve(false);
@@ -117,18 +128,17 @@ export function createChild(
       const { stdin } = process;
       if (!stdin.writable)
         throw new AppError('unavailable', 'process.closed', 'The program no longer reads its input.', { data: { sent: false } });
-      if (stdin.writableLength > maxQueuedBytes) {
+      if (stdin.writableLength + waiting.length > maxQueuedBytes) {
         throw new AppError('limited', 'process.backed_up', 'The program does not read what it is sent.', {
           retryAfterMs: 5_000,
           data: { sent: false },
         });
       }
-      // What is written in one go leaves in one write, which wakes the program once.
-      if (stdin.writableCorked === 0) {
-        stdin.cork();
-        nextTick(() => stdin.uncork());
-      }
-      return stdin.write(`${line}\n`);
+      if (waiting === '') nextTick(flush);
+      waiting += line;
+      waiting += '\n';
+      if (waiting.length > longText) flush();
+      return !stdin.writableNeedDrain;
     },
     onLine(listener) {
       if (onLine !== undefined) throw new Error('a child has one reader of lines');

@@ -50,17 +50,17 @@ export function createIntents(deps: { clock: Clock; drafter: Drafter; writer: Wr
   }
 
   return {
-    async open(entry, grade) {
-      if (!opensIntent(entry.event)) {
-        // A start knows open intents by their event.
-        throw new AppError('internal', 'audit.bad_entry', `'${entry.event}' is no event that a second record closes`);
-      }
-      const draft = drafter.draft(entry);
-      await new Promise<void>((resolve, reject) => {
-        writer.put(draft, (error) => (error === undefined ? resolve() : reject(error)));
+    open(entry, grade) {
+      // One promise and no more: every call waits here.
+      const written = new Promise<Intent>((resolve, reject) => {
+        if (!opensIntent(entry.event)) {
+          // A start knows open intents by their event.
+          throw new AppError('internal', 'audit.bad_entry', `'${entry.event}' is no event that a second record closes`);
+        }
+        const draft = drafter.draft(entry);
+        writer.put(draft, (error) => (error === undefined ? resolve(intentOf(draft.id, entry.actor)) : reject(error)));
       });
-      if (grade === 'synced') await writer.sync();
-      return intentOf(draft.id, entry.actor);
+      return grade === 'written' ? written : written.then((intent) => writer.sync().then(() => intent));
     },
     closeUnknown(left) {
       for (const [id, actor] of left) outcome(id, { actor, facts: { outcome: 'unknown' } });
