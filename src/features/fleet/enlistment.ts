@@ -50,11 +50,17 @@ export function createEnlistment(deps: EnlistmentDeps): (accepted: Acceptable, t
   return (accepted, tools) => {
     const { spec, specDigest } = accepted;
     const { signal } = new AbortController();
-    const watched = new WeakSet<UpstreamConnection>();
+    let serving: UpstreamConnection | undefined;
     const watch = (connection: UpstreamConnection): void => {
-      if (watched.has(connection)) return;
-      watched.add(connection);
-      void connection.closed.then(() => deps.stopped(spec.name));
+      if (serving === connection) return;
+      // What the one before kept goes with it, though its last calls may not be over.
+      if (serving !== undefined) deps.stopped(spec.name);
+      serving = connection;
+      void connection.closed.then(() => {
+        if (serving !== connection) return;
+        serving = undefined;
+        deps.stopped(spec.name);
+      });
     };
     const offers = createOffers({ ...deps, upstream: spec.name, changed: deps.offersChanged });
     const member = createSupervised({

@@ -193,11 +193,11 @@ describe('[INJECT-4] a changed value', () => {
     const { home, fleet } = await opened(program({ sharing }), { token: first });
     const who = { agent: 'kimi', session: 's' };
     const pid = textOf(await callTool(fleet, 'up', 'pid', {}, who));
-    const slow = callTool(fleet, 'up', 'sleep', { ms: '700' }, who);
+    const slow = callTool(fleet, 'up', 'sleep', { ms: '3000' }, who);
     await sleep(100);
     await keep(home, { token: second });
     let now = pid;
-    for (let tries = 0; tries < 50 && now === pid; tries += 1) {
+    for (let tries = 0; tries < 100 && now === pid; tries += 1) {
       await sleep(20);
       now = textOf(await callTool(fleet, 'up', 'pid', {}, who));
     }
