@@ -1,7 +1,7 @@
 // One login of the vault in use: what can be shown now, renewed in time and by one request however many want it. What is new is in the
 // vault before anybody is given it; what is over is over until a person logs in again. Knows no upstream's transport.
 import { AppError, asAppError } from '../../../kernel/errors.ts';
-import type { Clock, Entropy, Log, TokenHttp, Unsubscribe } from '../../../kernel/ports.ts';
+import type { Clock, Entropy, Log, TokenHttp } from '../../../kernel/ports.ts';
 import { createTurns } from '../../../lib/turns.ts';
 import type { Decision } from '../../vault/model.ts';
 import type { Vault } from '../../vault/vault.ts';
@@ -10,6 +10,7 @@ import { clientOf, isLive, readRecord, renewed, writeRecord, type LiveLogin, typ
 import { needsLogin, quoted, restsAfterFailure } from './refusals.ts';
 import { askForTokens, type TokenReply } from './token-endpoint.ts';
 import { unlessAborted } from '../unless-aborted.ts';
+import { createWakeTimer } from './wake-timer.ts';
 
 export interface HeldLoginDeps {
   /** Its name in the vault. */
@@ -46,8 +47,6 @@ const arrivalMs = 10_000;
 const freshMs = 30_000;
 /** A commit that failed is tried again after this. */
 const commitAgainMs = 5_000;
-/** Timers are set anew at least so often: none runs for weeks. */
-const longestTimerMs = 12 * 3_600_000;
 
 export function createHeldLogin(deps: HeldLoginDeps): HeldLogin {
   const { ref, vault, http, clock, entropy, log } = deps;
@@ -61,7 +60,9 @@ export function createHeldLogin(deps: HeldLoginDeps): HeldLogin {
   /** One more with each login of a person: what was begun before it is dropped. */
   let generation = 0;
   let lastRenewedAt: number | undefined;
-  let timer: { readonly cancel: Unsubscribe; readonly at: number } | undefined;
+  const timer = createWakeTimer(clock, () => {
+    renew().catch((error: unknown) => log.warn('a login was not renewed', { ref, reason: asAppError(error).code }));
+  });
 
   const jitter = (): number => (entropy.bytes(1)[0] ?? 0) / 255;
 
@@ -93,22 +94,10 @@ export function createHeldLogin(deps: HeldLoginDeps): HeldLogin {
 
   /** When it is renewed by itself: in good time, or after a rest. */
   function plan(): void {
-    timer?.cancel();
-    timer = undefined;
+    timer.clear();
     if (record?.refresh_token === undefined || course.state === 'needs_reauth' || ending.signal.aborted) return;
-    if (course.state !== 'ok') wakeIn(course.retryAt - clock.monotonic());
-    else if (record.expires_at !== undefined) wakeIn(renewalIn(record.expires_at - clock.now(), jitter()));
-  }
-
-  function wakeIn(ms: number): void {
-    timer?.cancel();
-    const at = clock.monotonic() + Math.max(0, ms);
-    const step = (): Unsubscribe =>
-      clock.after(Math.min(at - clock.monotonic(), longestTimerMs), () => {
-        if (at > clock.monotonic()) timer = { at, cancel: step() };
-        else void renew().catch((error: unknown) => log.warn('a login was not renewed', { ref, reason: asAppError(error).code }));
-      });
-    timer = { at, cancel: step() };
+    if (course.state !== 'ok') timer.set(course.retryAt - clock.monotonic());
+    else if (record.expires_at !== undefined) timer.set(renewalIn(record.expires_at - clock.now(), jitter()));
   }
 
   /** One renewal for all who want it. Rejects with why there is none; `course` says what comes of it. */
@@ -133,7 +122,7 @@ export function createHeldLogin(deps: HeldLoginDeps): HeldLogin {
       uncommitted = undefined;
     } catch (error) {
       // Nothing is asked of the server again for this: the next try begins with the commit.
-      wakeIn(commitAgainMs);
+      timer.set(commitAgainMs);
       throw error;
     } finally {
       giveBack();
@@ -197,7 +186,7 @@ export function createHeldLogin(deps: HeldLoginDeps): HeldLogin {
   return {
     seen,
     course: () => course,
-    nextInMs: () => timer && Math.max(0, timer.at - clock.monotonic()),
+    nextInMs: () => timer.leftMs(),
     lastRenewedAt: () => lastRenewedAt,
 
     async current(upstream, signal) {
@@ -258,7 +247,7 @@ export function createHeldLogin(deps: HeldLoginDeps): HeldLogin {
 
     close() {
       ending.abort();
-      timer?.cancel();
+      timer.clear();
     },
   };
 
