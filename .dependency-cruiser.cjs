@@ -9,11 +9,9 @@ const slices = [
   ['defences'],
   ['policy', 'fleet'],
   ['registry'],
-  ['registry'],
   ['results'],
   ['grants'],
   ['approvals'],
-  ['registration'],
   ['registration'],
   ['gateway'],
 ];

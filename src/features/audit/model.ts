@@ -44,7 +44,6 @@ export const auditEvents = [
   'upstream.exited',
   'upstream.circuit',
   'registry.updated',
-  'registry.updated',
   'tool.pinned',
   'tool.quarantined',
   'tool.accepted',
