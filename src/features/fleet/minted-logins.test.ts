@@ -117,13 +117,13 @@ test.each(['session', 'stateless', 'legacy'] as const)(
 
 test('[INJECT-5] [INJECT-4] a program of one agent has the token of that agent, and makes room for another at its end', async () => {
   const [command, ...args] = fixtureCommand('blabs', 'UP_ACCESS_TOKEN');
-  const { made, call } = await fleetOf({ transport: { kind: 'stdio', command, args }, sharing: 'agent' }, 2_500);
+  const { made, call } = await fleetOf({ transport: { kind: 'stdio', command, args }, sharing: 'agent' }, 6_000);
   const [ada, bob] = [textOf(await call('pid', 'ada')), textOf(await call('pid', 'bob'))];
   expect(ada).not.toBe(bob);
   expect(textOf(await call('pid', 'ada', {}, 'another-session'))).toBe(ada);
   expect(made.map(({ agent }) => agent)).toEqual([undefined, 'ada', 'bob']);
   expect(textOf(await call('say', 'ada'))).toBe('it is [REDACTED:secret], really');
-  await sleep(2_300);
+  await sleep(5_500);
   const later = textOf(await call('pid', 'ada'));
   expect(later).not.toBe(ada);
   expect(made.filter(({ agent }) => agent === 'ada').length).toBeGreaterThanOrEqual(2);
