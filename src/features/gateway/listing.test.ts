@@ -19,8 +19,11 @@ agents:
 const own = [
   'scopegate_can_i',
   'scopegate_diagnose',
+  'scopegate_inject_file',
   'scopegate_list_capabilities',
   'scopegate_policy_summary',
+  'scopegate_propose_policy',
+  'scopegate_register_upstream',
   'scopegate_request_capabilities',
   'scopegate_request_capability',
   'scopegate_upstream_health',
