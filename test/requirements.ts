@@ -160,6 +160,7 @@ export const requirements = {
   'MINT-10': 'huly: a login and its workspace, over their JSON-RPC.',
   'MINT-11':
     'Calls of each agent carry a token minted for it alone, in its requests or in a program of its own; neither key nor token comes back.',
+  'MINT-12': 'Providers for trials are programs on loopback that say what they are to be used with.',
 
   'GIT-1':
     'git is given a token for https at the very host, port and owner of an entry; no other spelling, suffix, look-alike or user part passes for it.',
