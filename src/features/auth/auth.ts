@@ -29,7 +29,7 @@ export type { AuthHealth, CredentialProvider, CredentialWish, Obtained, Provider
 export interface UpstreamAuth {
   /** From now on this is what goes by the upstream's name, and the one before it gets nothing any more. What comes back ends it. */
   bind(binding: AuthBinding): Unsubscribe;
-  /** The same as `credential` where one is at hand; allocates nothing. */
+  /** The same as `credential` where one is at hand; asks and waits for nobody. */
   held(binding: AuthBinding, wish: Pick<CredentialWish, 'agent' | 'ttlMs'>): Credential | undefined;
   /** Whether this one is still given out: not replaced, refused or at its end. */
   holds(binding: AuthBinding, id: string): boolean;
