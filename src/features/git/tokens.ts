@@ -20,8 +20,8 @@ export interface TokenWish {
   /** False: one of its own, which a person agreed to. */
   readonly shared: boolean;
   readonly signal: AbortSignal;
-  /** At the last instant before a token is asked for; throws where nothing may be any more. */
-  readonly beforeSend: () => void;
+  /** Throws where nothing may be any more: asked at the last instant before a token is asked for, and before it is handed on. */
+  readonly assertStill: () => void;
 }
 
 export interface GitTokens {
@@ -83,11 +83,11 @@ export function createGitTokens({ clock, vault, github }: TokenDeps): GitTokens 
     );
   }
 
-  async function obtain({ agent, entry, asked, ttlMs, signal, beforeSend }: TokenWish): Promise<Obtained> {
+  async function obtain({ agent, entry, asked, ttlMs, signal, assertStill }: TokenWish): Promise<Obtained> {
     const { app, access } = entry;
     const secrets = await vault.values([app.secretRef], { signal });
     try {
-      beforeSend();
+      assertStill();
       const permissions = { contents: access, metadata: 'read' as const };
       const auth = { type: 'github_app' as const, ...app, permissions, repositories: [`${asked.owner}/${asked.name}`] };
       const values = new Map(secrets.map(({ ref, value }) => [ref, value]));
@@ -118,8 +118,15 @@ export function createGitTokens({ clock, vault, github }: TokenDeps): GitTokens 
 
   return {
     async give(wish) {
-      const { token, expiresAt } = held(wish) ?? keep(wish, await obtain(wish));
-      return { token, expiresAt };
+      const kept = held(wish) ?? keep(wish, await obtain(wish));
+      try {
+        // What ended while the provider was asked was over before there was a token to take back.
+        wish.assertStill();
+      } catch (thrown) {
+        void drop(kept);
+        throw thrown;
+      }
+      return { token: kept.token, expiresAt: kept.expiresAt };
     },
     forget(agent, asked) {
       const capability = capabilityOf(asked);

@@ -119,6 +119,25 @@ test('[GIT-4] a token is taken back at the end of its grant, of its agent, and o
   expect(await refusal('acme/api')).toMatchObject({ code: 'git.not_listed' });
 });
 
+test.each([
+  [
+    'its agent is suspended',
+    (): Promise<unknown> => house.local('agents.suspend', { name: agent.caller.agent }),
+    'agents.suspended',
+  ],
+  ['its entry is taken off', (): Promise<unknown> => house.local('git.disallow', { account: 'github.com/acme' }), 'git.not_listed'],
+  ['a deny comes into force', () => house.adopt(policies.replace('acme/secret*', 'acme/*')), 'policy.denied'],
+])('[GIT-4] a token that comes when %s is handed to nobody and taken back', async (_when, end, code) => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  github.hold = promise;
+  const asked = refusal('acme/api');
+  await expect.poll(() => github.requests.length).toBe(1);
+  await end();
+  resolve();
+  expect(await asked).toMatchObject({ code });
+  await expect.poll(() => github.issued.map(({ revoked }) => revoked)).toEqual([true]);
+});
+
 test('[GIT-4] what git says was refused is taken back, and the next question gets another one', async () => {
   const first = await get('acme/api');
   await run('gateway.git-forget', 'acme/api.git', agent, {});

@@ -63,12 +63,13 @@ export function gitCredential(deps: GitCredentialDeps) {
     );
     try {
       const ttlMs = ttlOf(admission, agent, verdict.ttlMs);
-      const beforeSend = (): void => {
+      const assertStill = (): void => {
         agents.assertActive(agent);
+        git.asked(question);
         assertStillAdmitted(policy, agent, subject, args, admission);
       };
-      beforeSend();
-      const { token, expiresAt } = await git.give({ agent, entry, asked, ttlMs, shared: 'grant' in standsOn, signal, beforeSend });
+      assertStill();
+      const { token, expiresAt } = await git.give({ agent, entry, asked, ttlMs, shared: 'grant' in standsOn, signal, assertStill });
       intent.close('ok', { until: new Date(expiresAt).toISOString() });
       return { username: gitUsername, password: token, password_expiry_utc: Math.floor(expiresAt / 1_000) };
     } catch (thrown) {
