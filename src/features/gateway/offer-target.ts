@@ -1,7 +1,7 @@
 // The prompt, resource or template a request is about, found as its agent may find it, or refused in the words that tell nothing more.
 // Decides only what a deny covers; whether it may be had is for whoever asks.
 import type { AgentCaller } from '../../kernel/caller.ts';
-import type { RelayTarget, ToolScope } from '../../kernel/dispatch.ts';
+import type { ToolScope } from '../../kernel/dispatch.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { uriFault } from '../../lib/plain-uri.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -35,8 +35,9 @@ export function offerTarget(
   return found;
 }
 
-/** Before anything is decided: a URI with two spellings could be decided in one and read in the other. */
-function assertPlain(target: RelayTarget): void {
+/** Before anything is decided: a URI with two spellings could be decided in one and read in the other, and a '*' would be a pattern. */
+function assertPlain(target: Offered): void {
+  if (target.kind === 'prompt' && target.name.includes('*')) throw unknownOffer(target);
   if (!('uri' in target)) return;
   const fault = uriFault(target.uri.replaceAll(/[{}]/g, ''));
   if (fault !== undefined) throw badUri(`The URI ${fault}.`);

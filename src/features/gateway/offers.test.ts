@@ -119,6 +119,7 @@ test('[REL-3] what a deny covers answers alike whether or not it exists', async 
   expect(await refusal(kimi, resource('h:own'))).toMatchObject({ code: 'gateway.unknown_resource' });
   expect(await refusal(kimi, prompt('a__nothing'))).toMatchObject({ code: 'gateway.unknown_prompt' });
   expect(await refusal(kimi, prompt('nobody'))).toMatchObject({ code: 'gateway.unknown_prompt' });
+  expect(await refusal(kimi, prompt('a__*'))).toMatchObject({ code: 'gateway.unknown_prompt' });
 });
 
 test('[REL-4] intent and outcome are on the record as a read, and so is every refusal', async () => {
