@@ -141,6 +141,18 @@ describe('a login', () => {
     await expect.poll(async () => (await health())['ok']).toBe(true);
   }, 20_000);
 
+  test('[OAUTH-13] of a client that was registered by hand asks for its secret, hidden, and is used with it', async () => {
+    server.metadata = { token_endpoint_auth_methods_supported: ['client_secret_basic'], registration_endpoint: undefined };
+    server.clients.set('by-hand', { id: 'by-hand', secret: 'a secret: of %', redirects: ['http://127.0.0.1/callback'] });
+    const own = `${name}h`;
+    await enter(own, server.resource, `{ type: oauth2, secretRef: ${own}_login, clientId: by-hand }`);
+    const { code, cli, said } = await run(['auth', 'login', own, '--open'], ['a secret: of %', 'y', sesame]);
+    expect([code, cli.prompts[0]]).toEqual([0, `hidden Secret of the client at ${server.url}: `]);
+    expect(said).not.toContain('a secret: of %');
+    await expect.poll(() => agent.toolNames()).toContain(`${own}__whoami`);
+    expect(JSON.stringify(house.rows())).not.toContain('a secret: of %');
+  });
+
   test('[OAUTH-10] is over after a logout, and the next one uses the same registration', async () => {
     await logIn();
     await expect.poll(async () => (await health())['ok']).toBe(true);
