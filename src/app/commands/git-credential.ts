@@ -83,10 +83,19 @@ async function ask({ environment, http }: GitCredentialParts, question: object):
     const hint = 'Start it with: sallyport up';
     throw new AppError('unavailable', 'daemon.absent', `The daemon does not answer: ${asAppError(thrown).message}.`, { hint });
   });
-  const answer = JSON.parse(body) as Record<string, string | number> & { error?: AnsweredError };
+  const answer = answerIn(body);
   if (status === 200) return answer;
   const { kind, code, message, hint } = answer.error ?? { kind: 'internal', code: 'git.garbled', message: `it answered ${status}` };
   throw new AppError(kind, code, message, hint === undefined ? {} : { hint });
+}
+
+function answerIn(body: string): Record<string, string | number> & { error?: AnsweredError } {
+  try {
+    return JSON.parse(body) as ReturnType<typeof answerIn>;
+  } catch {
+    const hint = 'Check with "sallyport status" what listens on the agent port.';
+    throw new AppError('unavailable', 'daemon.garbled', 'What answers at the agent door is no daemon of ours.', { hint });
+  }
 }
 
 interface AnsweredError {
