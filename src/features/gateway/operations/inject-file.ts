@@ -10,7 +10,7 @@ import type { Placements } from '../../placements/placements.ts';
 import type { Verdict } from '../../policy/model.ts';
 import { refName, type Secret } from '../../vault/model.ts';
 import type { Vault } from '../../vault/vault.ts';
-import { admit, type OfferingDeps } from '../admission.ts';
+import { admit, assertStillAdmitted, type OfferingDeps } from '../admission.ts';
 import { adviceOn } from '../advice.ts';
 import type { WaitingCall } from '../offer-approval.ts';
 
@@ -82,11 +82,13 @@ export function injectFile(deps: InjectFileDeps) {
       if (vault.state() === 'locked') (await read(ref, context)).wipe();
       const subject = { capability, hash: undefined, annotations: {}, countless: true, exactUnless: 'vault:inject:' };
       try {
-        const { standsOn, policy: version, rule } = await admit(deps, caller, subject, plan.shown, waitingCall(context));
+        const admission = await admit(deps, caller, subject, plan.shown, waitingCall(context));
         const secret = await read(ref, context);
         try {
           agents.assertActive(agent);
-          const facts = { ...standsOn, policy: version, rule };
+          // Reading may have waited for the vault: a deny of the meantime bites.
+          assertStillAdmitted(policy, agent, subject, plan.shown, admission);
+          const facts = { ...admission.standsOn, policy: admission.policy, rule: admission.rule };
           const placed = await placements.place(plan, secret, { actor: actorOf(caller), facts });
           return { materialized: true, out: placed.out, sha256: placed.sha256, note: noteOn(placed.out, placed.backedUp) };
         } finally {
