@@ -11,10 +11,11 @@ export interface BodyText {
 }
 
 const firstRoom = 64 * 1024;
-/** What is kept for further answers: so many places, none of them larger. */
-const maxSpares = 4;
+/** What is kept for further answers, in all and in one place: fewer would be garbage again with many answers at a time. */
+const maxKeptBytes = 16 * 1024 * 1024;
 const maxSpareBytes = 2 * 1024 * 1024;
 const spares: Buffer[] = [];
+let keptBytes = 0;
 const nothing = Buffer.alloc(0);
 
 /** `announced`: how many bytes the other side says there will be, where it says so; a hint and no bound. */
@@ -36,7 +37,7 @@ export function createBodyText(maxBytes: number, announced = 0): BodyText {
     },
     end() {
       const text = readUtf8(room === undefined ? only : room.subarray(0, length));
-      if (room !== undefined && room.length <= maxSpareBytes && spares.length < maxSpares) spares.push(room);
+      if (room !== undefined) keep(room);
       room = undefined;
       only = nothing;
       return text;
@@ -47,8 +48,16 @@ export function createBodyText(maxBytes: number, announced = 0): BodyText {
 function roomFor(needed: number, maxBytes: number, announced: number): Buffer {
   const bytes = Math.min(maxBytes, announced >= needed ? announced : 2 * needed);
   const at = spares.findIndex((spare) => spare.length >= bytes);
-  const spare = at === -1 ? undefined : spares.splice(at, 1)[0];
-  return spare ?? Buffer.allocUnsafeSlow(Math.max(firstRoom, bytes));
+  const [spare] = at === -1 ? [] : spares.splice(at, 1);
+  if (spare === undefined) return Buffer.allocUnsafeSlow(Math.max(firstRoom, bytes));
+  keptBytes -= spare.length;
+  return spare;
+}
+
+function keep(room: Buffer): void {
+  if (room.length > maxSpareBytes || keptBytes + room.length > maxKeptBytes) return;
+  keptBytes += room.length;
+  spares.push(room);
 }
 
 function moved(from: Buffer, length: number, to: Buffer): Buffer {
