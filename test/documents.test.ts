@@ -35,7 +35,7 @@ test('every command the README names exists', () => {
   const commands = programCommands({ environment: {}, operations: declaredOperations(), startDaemon }, '/nowhere');
   const known = new Set(commands.map(({ words }) => words.join(' ')));
   const typed = blocks('sh').flatMap((text) =>
-    [...text.matchAll(/^sallyport ((?:[a-z]+ ?)+)/gm)].map((match) => (match[1] ?? '').trim()),
+    [...text.matchAll(/^sallyport ((?:[a-z]+(?:-[a-z]+)* ?)+)/gm)].map((match) => (match[1] ?? '').trim()),
   );
   expect(typed.length).toBeGreaterThan(6);
   expect(typed.filter((words) => ![...known].some((name) => `${words} `.startsWith(`${name} `)))).toEqual([]);

@@ -55,11 +55,14 @@ test('every operation lives by its slice and verb, and its schemas have a JSON f
   }
 });
 
-test('every agent operation has a tool, and nothing an agent may do is a command', () => {
+/** What git's helper asks at the agent door, with the agent's token: a protocol of its own and no tool. */
+const behindTheHelper: ReadonlySet<string> = new Set(['gateway.git-credential', 'gateway.git-forget']);
+
+test('every agent operation has a tool or is what git’s helper asks, and nothing an agent may do is a command', () => {
   for (const { name, access, tool, command } of operations) {
     expect({ name, tool: tool !== undefined, command: access === 'agent' && command !== undefined }).toEqual({
       name,
-      tool: access === 'agent',
+      tool: access === 'agent' && !behindTheHelper.has(name),
       command: false,
     });
   }

@@ -115,7 +115,11 @@ describe('upstream add', () => {
     ['a URL and a command', { name: 'up', url: 'https://example.org/mcp', run }, 'not both'],
     ['a URL with a password', { name: 'up', url: 'https://me:pw@example.org/mcp' }, 'password'],
     ['a header for a command', { name: 'up', run, header: { 'x-a': 'b' } }, 'upstreams over HTTP'],
-    ['a login as a header', { name: 'up', url: 'https://example.org', header: { Authorization: 'Bearer x' } }, 'sallyport secret add REF'],
+    [
+      'a login as a header',
+      { name: 'up', url: 'https://example.org', header: { Authorization: 'Bearer x' } },
+      'sallyport secret add REF',
+    ],
     ['plain http to another machine', { name: 'up', url: 'http://example.org/mcp' }, 'allow_insecure'],
     ['a capital in the name', { name: 'Up', run }, 'lower-case'],
     ['a double underscore in the name', { name: 'a__b', run }, 'lower-case'],

@@ -1,13 +1,7 @@
 // fleet.accept: lets an entry of sallyport.yaml run as it stands there now.
 import { z } from 'zod';
 import { defineOperation } from '../../../kernel/operation.ts';
-import {
-  acceptedAnswer,
-  acceptedOutput,
-  decisionOf,
-  drawAccepted,
-  type AcceptedOutput,
-} from '../acceptance-facts.ts';
+import { acceptedAnswer, acceptedOutput, decisionOf, drawAccepted, type AcceptedOutput } from '../acceptance-facts.ts';
 import type { FleetOperationDeps } from '../operation-deps.ts';
 import type { Acceptable } from '../roster.ts';
 import { createShownMemory } from '../shown-memory.ts';
