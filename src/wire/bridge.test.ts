@@ -214,7 +214,8 @@ describe('what goes wrong', () => {
           door.dispatch.change();
           return one.heard.filter(({ method }) => method === 'notifications/tools/list_changed').length;
         },
-        { interval: 100 },
+        // It is opened again with growing patience.
+        { interval: 100, timeout: 10_000 },
       )
       .toBeGreaterThan(1);
   });

@@ -88,6 +88,7 @@ function cloneWith(readP50Ms: number, full: boolean): string {
   const clone = mkdtempSync(join(tmpdir(), 'sallyport-redraw-'));
   const skipped = /node_modules|bench\/out$/;
   cpSync(join(root, 'bench'), join(clone, 'bench'), { recursive: true, filter: (from) => !skipped.test(from.slice(root.length)) });
+  cpSync(join(root, 'scripts/pinned-packages.ts'), join(clone, 'scripts/pinned-packages.ts'));
   writeFileSync(join(clone, 'package.json'), '{"type":"module","version":"0.0.0"}');
   const laps = [lapOf('stdio', '32x100B', { floor: figures(1, 100), 'sallyport read': figures(readP50Ms, 110) })];
   const rows = summarise(laps, ['floor', 'sallyport read'], []);
