@@ -1,13 +1,13 @@
 // Canaries in every kind of secret that is handed out, upstreams that say them in every way they can, and one question: where can any of
 // them be read? Real program, real files, before and after each value is changed.
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { startHttpFixture } from '../fixtures/http-server.ts';
-import type { HttpFixture } from '../fixtures/http-fixture.ts';
+import { expect, test } from 'vitest';
 import { spokenWays } from '../fixtures/spoken-ways.ts';
 import { connectAgent, exchange, type AgentClient } from '../support/agent-client.ts';
+import { argumentsOfAll, everyByte, traces } from '../support/canary-search.ts';
 import { fixtureCommand } from '../support/fixture-upstream.ts';
+import { allReady, repeater } from '../support/repeater.ts';
 import { openHouse, until, type House, type RunningDaemon } from '../support/running-daemon.ts';
 
 const policies = 'version: 1\nagents:\n  "*":\n    capabilities:\n      - match: "*:call:*"\n        effect: allow\n';
@@ -25,85 +25,6 @@ type Kind = keyof typeof kinds;
 
 function pem(which: string): string {
   return `-----BEGIN PRIVATE KEY-----\ncAnArYpem${which}0123456789ABCDEFabcdefGHIJ+/\nzYxWvU${which}cAnArYpemABCDEF0123456789+/ab\n-----END PRIVATE KEY-----`;
-}
-
-/** Whatever a text holds of these values, in any spelling a program would use. */
-function traces(text: string, values: readonly string[]): string[] {
-  return values.flatMap((value) => {
-    const parts = [value, ...value.split('\n').filter((line) => !line.startsWith('-----'))];
-    const forms = parts.flatMap((part) => [
-      part,
-      JSON.stringify(part).slice(1, -1),
-      JSON.stringify(JSON.stringify(part)).slice(3, -3),
-      encodeURIComponent(part),
-      Buffer.from(part).toString('hex'),
-      ...['', 'x', 'xx'].map((before) =>
-        Buffer.from(before + part)
-          .toString('base64')
-          .slice(4, -4),
-      ),
-      ...['', 'x', 'xx'].map((before) =>
-        Buffer.from(before + part)
-          .toString('base64url')
-          .slice(4, -4),
-      ),
-      part.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-    ]);
-    return forms.filter((form) => text.includes(form)).map((form) => `${form} in …${around(text, form)}…`);
-  });
-}
-
-function around(text: string, form: string): string {
-  const at = text.indexOf(form);
-  return text.slice(Math.max(0, at - 120), at + 60);
-}
-
-function everyByte(folder: string): string {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
-    .join('\n');
-}
-
-/** Of every process of this machine that may be seen. */
-function argumentsOfAll(): string {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
-      } catch {
-        return '';
-      }
-    })
-    .join('\n');
-}
-
-/** An upstream over HTTP that repeats the header it was given. */
-async function repeater(header: string, values: Set<string>): Promise<HttpFixture> {
-  const fixture = await startHttpFixture({
-    tools: ['say', 'refuse', 'status', 'progress'].map((name) => ({
-      name,
-      description: `Says it.`,
-      inputSchema: { type: 'object' },
-      annotations: { readOnlyHint: true },
-    })),
-    gate({ headers, message }) {
-      const value = String(headers[header] ?? 'nothing').replace(/^Bearer /, '');
-      values.add(value);
-      if (message?.method !== 'tools/call') return undefined;
-      const { name, arguments: args } = message.params as { name: string; arguments?: { way?: string } };
-      if (name === 'status') return { status: 500, body: `no: ${value}` };
-      const about = { jsonrpc: '2.0', id: message.id };
-      const body =
-        name === 'refuse'
-          ? { ...about, error: { code: -32000, message: `not with ${value}`, data: { value } } }
-          : { ...about, result: (spokenWays[args?.way ?? 'raw'] ?? spokenWays['raw'])?.(value) };
-      return { status: 200, body: JSON.stringify(body) };
-    },
-  });
-  onTestFinished(() => fixture.stop());
-  return fixture;
 }
 
 async function answers(agent: AgentClient): Promise<string[]> {
@@ -193,18 +114,6 @@ function settings(urls: { readonly web: string; readonly keyed: string; readonly
     { name: 'pem', transport: stdio('blabs', 'KEY'), auth: { type: 'env', env: { KEY: 'pem_key' } }, sharing: 'agent' },
   ];
   return `upstreams:\n${entries.map((entry) => `  - ${JSON.stringify(entry)}`).join('\n')}\n`;
-}
-
-async function allReady(daemon: RunningDaemon): Promise<void> {
-  await until(
-    async () => {
-      const rows = (await daemon.line.operate('fleet.list', {})) as { name: string; state: string }[];
-      for (const { name, state } of rows) if (state === 'backoff') await daemon.line.operate('fleet.retry', { name });
-      return rows.every(({ state }) => state === 'ready');
-    },
-    'every upstream is ready',
-    40_000,
-  );
 }
 
 /** Whatever a person or a program may look at. */
