@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { requirements } from './requirements.ts';
+import { families, requirements } from './requirements.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -22,6 +22,11 @@ for (const file of [...testFiles('src'), ...testFiles('test')]) {
     cited.set(id, [...(cited.get(id) ?? []), file]);
   }
 }
+
+test('no id stands in two families, where one would hide the other', () => {
+  const all = Object.values(families).flatMap((family) => Object.keys(family));
+  expect(all.toSorted()).toEqual(Object.keys(requirements).toSorted());
+});
 
 test('every requirement is cited by a test', () => {
   const missing = Object.keys(requirements).filter((id) => !cited.has(id));
