@@ -42,7 +42,7 @@ async function someone(daemon: RunningDaemon, token: string, name: string): Prom
     content: { type: 'text' as const, text: `sampled by ${name}` },
   }));
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept' as const, content: { by: name } }));
-  client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: `file:///work/${name}` }, { uri: 'file:///secret' }] }));
+  client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: `file:///projects/${name}` }, { uri: 'file:///secret' }] }));
   client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params.data));
   const requestInit = { headers: { Authorization: `Bearer ${token}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL(daemon.agent_url), { requestInit }));
@@ -68,7 +68,7 @@ test(
       name: 'up',
       run: fixtureCommand('asking'),
       sharing: 'session',
-      roots: ['/work'],
+      roots: ['/projects'],
     });
     await decide(house, daemon, 'fleet.add', { name: 'all', run: [process.execPath, everything, 'stdio'], sharing: 'agent' });
     const everyone = [
@@ -89,7 +89,7 @@ test(
       '{"action":"accept","content":{"by":"two"}}',
     );
     // Of a client's roots an upstream is told what lies in the places of its entry.
-    expect(await everyone[2]?.said('up__ask', { method: 'roots/list' })).toBe('{"roots":[{"uri":"file:///work/three"}]}');
+    expect(await everyone[2]?.said('up__ask', { method: 'roots/list' })).toBe('{"roots":[{"uri":"file:///projects/three"}]}');
     expect(JSON.parse((await everyone[0]?.said('up__told')) ?? '')).toMatchObject({ clientInfo: { name: 'one' } });
     await Promise.all(everyone.map(({ said }, at) => said('up__log', { data: names[at] })));
     await expect.poll(() => everyone.map(({ logged }) => logged)).toEqual(names.map((name) => [name]));

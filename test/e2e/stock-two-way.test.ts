@@ -18,7 +18,7 @@ import { addAgent, decide, openHouse } from '../support/running-daemon.ts';
 const policies = 'version: 1\nagents:\n  "*":\n    capabilities:\n      - match: "*:{call,read,prompt}:*"\n        effect: allow\n';
 const capabilities = { elicitation: { form: {} }, sampling: {}, roots: { listChanged: true } };
 const sampled = { role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'two doors' } };
-const roots = { roots: [{ uri: 'file:///work/here', name: 'here' }, { uri: 'file:///elsewhere' }] };
+const roots = { roots: [{ uri: 'file:///projects/here', name: 'here' }, { uri: 'file:///elsewhere' }] };
 const accepted = { action: 'accept' as const, content: { name: 'Ada', check: true } };
 
 type Said = (tool: string, args?: Record<string, unknown>) => Promise<string>;
@@ -94,7 +94,7 @@ describe.skipIf('reason' in interop)('a stock server', () => {
         way === 'over stdio'
           ? { run: commandOf(everything), sharing: 'session' }
           : { url: await listening(everything, house.folder) };
-      await decide(house, daemon, 'fleet.add', { name: 'all', ...entry, roots: ['/work'] });
+      await decide(house, daemon, 'fleet.add', { name: 'all', ...entry, roots: ['/projects'] });
       const requestInit = { headers: { Authorization: `Bearer ${await addAgent(house, daemon, 'kimi')}` } };
       const url = new URL(`${daemon.agent_url}/upstreams/all`);
 
@@ -104,7 +104,7 @@ describe.skipIf('reason' in interop)('a stock server', () => {
         expect(await said('trigger-elicitation-request')).toMatch(/User provided the requested information[^]*Ada/);
         expect(await said('trigger-sampling-request', { prompt: 'what is a sally port', maxTokens: 9 })).toContain('two doors');
         const places = await said('get-roots-list');
-        expect(places).toContain('file:///work/here');
+        expect(places).toContain('file:///projects/here');
         expect(places).not.toContain('elsewhere');
         expect(await complete('S')).toEqual(['Sales', 'Support']);
         if (session === undefined) continue;

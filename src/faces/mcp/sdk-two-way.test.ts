@@ -15,7 +15,7 @@ import type { ClientHost } from '../../kernel/client-host.ts';
 
 const requestInit = { headers: { Authorization: 'Bearer token-kimi' } };
 const capabilities = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
-const roots = [{ uri: 'file:///work', name: 'work' }];
+const roots = [{ uri: 'file:///projects', name: 'work' }];
 const sampled = { role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'ü' } };
 
 interface Peer {

@@ -42,7 +42,7 @@ beforeAll(async () => {
     },
   });
   house = await openGatewayHouse({ policies: policies() });
-  await house.decide('fleet.add', { name: 'modern', url: upstream.url, roots: ['/work'] });
+  await house.decide('fleet.add', { name: 'modern', url: upstream.url, roots: ['/projects'] });
 });
 afterAll(async () => {
   await house.close();
@@ -117,13 +117,13 @@ test('[TASK-11] what a task asks is handed on where policy lets it, on the recor
 test('[TASK-11] of roots in the answers an upstream is told what its entry allows', async () => {
   const kimi = await house.agent();
   await begin(kimi);
-  const roots = [{ uri: 'file:///work/a' }, { uri: 'file:///secret' }];
+  const roots = [{ uri: 'file:///projects/a' }, { uri: 'file:///secret' }];
   updates.length = 0;
   await ask(kimi, 'tasks/update', { inputResponses: { a: { roots }, b: { action: 'accept', content: { ok: true } } } });
   expect(updates).toMatchObject([
     {
       taskId: 't-1',
-      inputResponses: { a: { roots: [{ uri: 'file:///work/a' }] }, b: { action: 'accept', content: { ok: true } } },
+      inputResponses: { a: { roots: [{ uri: 'file:///projects/a' }] }, b: { action: 'accept', content: { ok: true } } },
     },
   ]);
   expect(JSON.stringify(updates)).not.toContain('secret');
