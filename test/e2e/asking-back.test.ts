@@ -42,7 +42,9 @@ async function someone(daemon: RunningDaemon, token: string, name: string): Prom
     content: { type: 'text' as const, text: `sampled by ${name}` },
   }));
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept' as const, content: { by: name } }));
-  client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: `file:///projects/${name}` }, { uri: 'file:///secret' }] }));
+  client.setRequestHandler(ListRootsRequestSchema, () => ({
+    roots: [{ uri: `file:///projects/${name}` }, { uri: 'file:///secret' }],
+  }));
   client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params.data));
   const requestInit = { headers: { Authorization: `Bearer ${token}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL(daemon.agent_url), { requestInit }));
